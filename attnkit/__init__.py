@@ -1,0 +1,1 @@
+"""Attention in small PyTorch pieces, measured."""

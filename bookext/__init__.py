@@ -1,0 +1,12 @@
+"""Sphinx extensions of the course. Each module has its own ``setup``; this one calls them all."""
+
+from importlib import import_module
+
+#: In the order in which they are set up.
+PARTS: list[str] = ["cache"]
+
+
+def setup(app):
+    for part in PARTS:
+        import_module(f"bookext.{part}").setup(app)
+    return {"version": "0.1", "parallel_read_safe": False, "parallel_write_safe": True}
