@@ -1,39 +1,50 @@
 # `make book` and `make test` do all their set-up themselves: a virtual environment in .venv, the
-# pinned requirements, this package. Needs Python 3.11 or newer and make.
+# pinned requirements, this package. They need Python 3.11 or newer and make.
 PYTHON ?= python3
 VENV   ?= .venv
-BIN    := $(VENV)/bin
 PORT   ?= 8000
 SITE   := _build/html
-BOOK    = $(BIN)/jupyter-book build . --all -W -n --keep-going
+BIN    := $(VENV)/bin
 
-export PYTHONHASHSEED := 0
-
-.PHONY: help book serve test lab bench lint clean
+.PHONY: help setup book serve lab lint test bench clean
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1	/'
 
 $(VENV)/.ready: requirements.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ". Try: make $(MAKECMDGOALS) PYTHON=python3.12")'
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "The course needs Python 3.11 or newer; $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.12 book" % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt -e .
+	$(BIN)/python -m pip install --disable-pip-version-check -r requirements.txt -e .
+	@# JupyterLab opens a MyST chapter as a notebook (a setting of this environment alone)
+	@mkdir -p $(VENV)/share/jupyter/lab/settings
+	@cp labsettings.json $(VENV)/share/jupyter/lab/settings/overrides.json
 	@touch $@
 
-book: $(VENV)/.ready ## build the book; prints where to look
+setup: $(VENV)/.ready ## the virtual environment alone
+
+book: setup ## build the book; prints where to look
 	$(BIN)/jupyter-book build . -W -n --keep-going
-	@echo "The book: file://$(abspath $(SITE))/index.html   (or: make serve)"
+	@echo
+	@echo "Open $(SITE)/index.html, or: make serve"
 
 serve: book ## build the book and show it on http://localhost:8000
-	$(BIN)/python -m http.server --directory $(SITE) $(PORT)
+	$(BIN)/python -m webbrowser http://localhost:$(PORT) || true
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
 
-lint: $(VENV)/.ready ## ruff, pyright, import-linter, chapter lint
+lab: setup ## open the chapters as notebooks in JupyterLab
+	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/chapters
+
+lint: setup ## ruff, pyright, import-linter, and the lint of the chapters
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports
+	$(BIN)/python -m bookext.lint
 
-test: lint book ## every test
+test: lint book ## every test: lint, book, unit tests, notebooks, browser
 	$(BIN)/python -m pytest
 
-clean: ## remove everything that was built
+bench: setup ## ratios against the peers, in one run
+	$(BIN)/python -m benchmarks
+
+clean: ## remove everything that was built (not the environment)
 	rm -rf _build

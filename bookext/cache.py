@@ -1,37 +1,79 @@
-"""One execution cache per state of what the chapters run on.
+"""What the chapters run on: one execution cache per state of it, and a fixed number of threads.
 
 jupyter-cache looks at the code of a notebook and at nothing else, so a changed ``attnkit`` would
 leave stale outputs behind. The folder of the cache is therefore named by a hash of the package, the
-requirements and the versions of Python; another state means another folder, and Sphinx, which sees a
-changed configuration value, reads every chapter again.
+requirements, the installed versions and the number of threads. Another state means another folder,
+and Sphinx, which sees a changed configuration value, reads every chapter again.
+
+The number of threads is part of it because sums taken in another order differ in the seventh digit.
 """
 
 import hashlib
+import os
 import platform
+import shutil
+from importlib import metadata
 from pathlib import Path
 
 #: What a chapter's outputs depend on besides its own cells.
 SOURCES = ("attnkit", "requirements.txt")
-IGNORED_SUFFIXES = {".pyc", ".typed"}
+PACKAGES = ("torch", "numpy", "matplotlib", "anywidget", "ipywidgets", "ipykernel")
+IGNORED_PARTS = {"__pycache__", ".ipynb_checkpoints"}
+
+#: Set for the kernels of the book and of nbval alike, unless the caller has set it.
+THREADS = "2"
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+#: Going back to an earlier state (another branch, say) finds its outputs again.
+KEPT_STATES = 4
+
+
+def fix_threads() -> None:
+    """Give every kernel started from this process the same number of threads."""
+    for variable in THREAD_VARIABLES:
+        os.environ.setdefault(variable, THREADS)
 
 
 def fingerprint(root: Path) -> str:
-    """A short hash of every file that the chapters' outputs depend on."""
-    digest = hashlib.sha256(platform.python_version().encode())
+    """A short hash of everything that the chapters' outputs depend on besides their cells."""
+    digest = hashlib.sha256()
+
+    def add(*parts: str | bytes) -> None:
+        for part in parts:
+            digest.update(part.encode() if isinstance(part, str) else part)
+            digest.update(b"\0")
+
+    add(platform.python_version(), platform.machine())
+    add(*(f"{name}={os.environ.get(name, '')}" for name in THREAD_VARIABLES))
+    for package in PACKAGES:
+        try:
+            add(package, metadata.version(package))
+        except metadata.PackageNotFoundError:
+            add(package, "missing")
     for source in SOURCES:
         path = root / source
         files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
         for file in files:
-            if file.suffix in IGNORED_SUFFIXES or not file.exists():
-                continue
-            digest.update(file.relative_to(root).as_posix().encode() + b"\0")
-            digest.update(file.read_bytes() + b"\0")
+            if file.exists() and not IGNORED_PARTS & set(file.parts):
+                add(file.relative_to(root).as_posix(), file.read_bytes())
     return digest.hexdigest()[:16]
 
 
+def prune(folder: Path, keep: int = KEPT_STATES) -> None:
+    """Remove all but the ``keep`` most recently used states from ``folder``."""
+    states = sorted(folder.iterdir(), key=lambda p: p.stat().st_mtime, reverse=True)
+    for state in states[keep:]:
+        shutil.rmtree(state, ignore_errors=True)
+
+
 def set_cache_path(app, config):
+    fix_threads()
     root = Path(app.srcdir)
-    config.nb_execution_cache_path = str(root / "_build" / ".execution" / fingerprint(root))
+    state = root / "_build" / ".execution" / fingerprint(root)
+    state.mkdir(parents=True, exist_ok=True)
+    state.touch()
+    prune(state.parent)
+    config.nb_execution_cache_path = str(state)
 
 
 def setup(app):
