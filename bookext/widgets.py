@@ -1,0 +1,364 @@
+"""Widgets on the static page: a picture, the saved state, and a small host of our own.
+
+An output that holds a widget becomes ``<div class="attn-widget">`` with the static picture of the
+same output, one line for readers without JavaScript, and the view script. The page carries the
+state of the models that its views need and nothing else, and ``assets/widget-host.js`` mounts them.
+html-manager, require.js and their CDNs, which myst-nb would add, are not used.
+
+The steps, in Sphinx's order: a mime renderer turns a view into a node, while the output's metadata
+is still at hand; when the doctree has been read, the saved state leaves myst-nb's list of scripts
+and becomes a node too; a post-transform puts picture and view together, before myst-nb chooses one
+mime type; a late one, when it is known which views stay on the page, reduces the state to them.
+"""
+
+import json
+import math
+import re
+from collections import Counter
+from pathlib import Path
+from posixpath import join
+from shutil import copyfile
+from urllib.parse import quote
+
+from docutils import nodes
+from myst_nb.core.render import WIDGET_STATE_MIMETYPE, WIDGET_VIEW_MIMETYPE, load_mime_renders
+from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+from sphinx.util.images import get_image_size
+
+ASSETS = Path(__file__).parent / "assets"
+HOST, STYLE = "widget-host.js", "widget-host.css"
+#: What may stand for the widget where it does not run, best first.
+PICTURES = (
+    "image/svg+xml",
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "text/html",
+    "text/plain",
+)
+#: Builders that make HTML but run no scripts: they get the picture as if it were the only output.
+SCRIPTLESS = ("epub", "applehelp", "devhelp", "htmlhelp", "qthelp")
+NO_SCRIPT = "This widget needs JavaScript; what stands here is its state at the start."
+NO_KERNEL = "This control needs a running notebook."
+
+NO_STATE = "The saved state of this widget is missing on this page."
+
+#: Traits that only a Jupyter front end reads, and those of every DOMWidget where they say nothing.
+FRONT_END_ONLY = re.compile(r"_(model|view)_(name|module|module_version|count)$")
+SILENT = {"tabbable": None, "tooltip": None, "_dom_classes": []}
+REFERENCE = re.compile(r"(?:IPY_MODEL_|anywidget:)(\w+)$")
+LINKS = ("LinkModel", "DirectionalLinkModel")
+#: The same as in widget-host.js: a module that is an address or imports from one is never loaded.
+REMOTE = re.compile(r"^\s*https?://|\b(?:from|import)\s*\(?\s*[\"'`]https?://", re.IGNORECASE)
+SHARED_FROM = 256  # characters: below that, a reference saves nothing
+
+logger = logging.getLogger(__name__)
+
+
+# ---------------------------------------------------------------------------------------- the state
+
+
+def references(value):
+    """The ids of the models that a trait's value refers to, at any depth."""
+    if isinstance(value, str):
+        match = REFERENCE.match(value)
+        return {match[1]} if match else set()
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list):
+        return set()
+    return set().union(*map(references, value))
+
+
+def is_mountable(model):
+    return isinstance(model["state"].get("_esm"), str)
+
+
+def is_default(model):
+    """Whether a layout asks for nothing."""
+    return all(value is None for name, value in model["state"].items() if name[0] != "_")
+
+
+def tidy(value):
+    """The value as JSON can say it: NaN and infinities by name, which is how Jupyter sends them."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: tidy(item) for key, item in value.items()}
+    return [tidy(item) for item in value] if isinstance(value, list) else value
+
+
+def page_state(models, views):
+    """The state that a page with these views needs, in the notebook format's widget-state schema.
+
+    Models that no view reaches are left out, so are empty layouts and what only Jupyter reads. A
+    long text that several models have in common (a module, a style sheet, a table) is put once, in
+    ``texts``; a model's ``shared`` says which trait has which.
+
+    >>> page_state({"a": {"state": {"_esm": "x", "n": 1}}, "b": {"state": {}}}, ["a"])["state"]
+    {'a': {'state': {'_esm': 'x', 'n': 1}}}
+    """
+    kept = {}
+    queue = [view for view in views if view in models and is_mountable(models[view])]
+    while queue or (queue := _links_between(models, kept)):
+        name = queue.pop()
+        if name in kept or name not in models:
+            continue
+        state = {
+            key: tidy(value)
+            for key, value in models[name]["state"].items()
+            if not FRONT_END_ONLY.match(key) and not (key in SILENT and value == SILENT[key])
+        }
+        layout = references(state.get("layout"))
+        if any(key not in models or is_default(models[key]) for key in layout):
+            del state["layout"]
+        kept[name] = {"state": state}
+        if models[name].get("model_name") in LINKS:
+            kept[name]["model_name"] = models[name]["model_name"]
+        if buffers := models[name].get("buffers"):
+            kept[name]["buffers"] = buffers
+        queue.extend(sorted(references(state)))
+    return {"version_major": 2, "version_minor": 0, "state": kept} | _share(kept)
+
+
+def _links_between(models, kept):
+    """The jslinks whose two ends are both on the page."""
+    return [
+        name
+        for name, model in models.items()
+        if model.get("model_name") in LINKS
+        and name not in kept
+        and references([model["state"].get("source"), model["state"].get("target")]) <= kept.keys()
+    ]
+
+
+def _share(kept):
+    """Move the long texts that several models have in common into one table."""
+    counts = Counter(
+        value
+        for model in kept.values()
+        for value in model["state"].values()
+        if isinstance(value, str) and len(value) >= SHARED_FROM
+    )
+    keys = {text: f"t{i}" for i, text in enumerate(t for t, count in counts.items() if count > 1)}
+    for model in kept.values():
+        shared = {
+            name: keys[value]
+            for name, value in model["state"].items()
+            if isinstance(value, str) and value in keys
+        }
+        if shared:
+            model["shared"] = shared
+            for name in shared:
+                del model["state"][name]
+    return {"texts": {key: text for text, key in keys.items()}} if keys else {}
+
+
+def script(mime, data):
+    """A script element with JSON in it. No ``<`` is left, so no string can end or nest it."""
+    body = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return f'<script type="{mime}">{body}</script>\n'
+
+
+# ---------------------------------------------------------------------------------------- the nodes
+
+
+class widget_view(nodes.General, nodes.Element):
+    """One view of a model; its children are what stands for it where it does not run."""
+
+
+class widget_picture(nodes.image):
+    """The static picture of a widget: an image that is written with its size."""
+
+
+class widget_state(nodes.Invisible, nodes.Element):
+    """The saved state of the models of a document."""
+
+
+class WidgetRenderer:
+    """myst-nb's plugin for widget views (``MimeRenderPlugin``)."""
+
+    mime_priority_overrides = tuple((builder, WIDGET_VIEW_MIMETYPE, None) for builder in SCRIPTLESS)
+
+    @staticmethod
+    def handle_mime(renderer, data, inline):
+        if data.mime_type != WIDGET_VIEW_MIMETYPE:
+            return None
+        # The renderers of the other types in this output do not see its metadata any more.
+        about = {mime: dict(data.output_metadata.get(mime) or {}) for mime in PICTURES}
+        return [widget_view(model_id=data.content["model_id"], about=about, inline=inline)]
+
+
+def take_state(app, doctree):
+    """Move the saved state from the head, where myst-nb puts it, to the end of the page."""
+    scripts = NbMetadataCollector.get_js_files(app.env, app.env.docname)
+    _, attributes = scripts.pop("ipywidgets_state", (None, None))
+    if attributes:
+        doctree += widget_state(models=json.loads(attributes["body"])["state"])
+
+
+class PairPictures(SphinxPostTransform):
+    """Give each view the picture of its output."""
+
+    default_priority = 3  # myst-nb picks one mime type of the bundle at 4
+
+    def run(self, **kwargs):
+        for view in self.document.findall(widget_view):
+            types = {
+                box["mime_type"]: box.children
+                for box in view.parent.parent or ()
+                if isinstance(box, nodes.container) and "mime_type" in box
+            }
+            mime = next((mime for mime in PICTURES if types.get(mime)), None)
+            if mime is None:
+                continue
+            text = "".join(node.astext() for node in types.get("text/plain", ())).strip()
+            for child in types[mime]:
+                if isinstance(child, nodes.image):
+                    view += self.picture(child, view["about"].get(mime, {}), text)
+                else:
+                    view += child.deepcopy()
+
+    def picture(self, image, about, text):
+        node = widget_picture(**image.attributes)
+        node["alt"] = image.get("alt") or about.get("alt") or text
+        size = get_image_size(str(Path(self.env.srcdir, image["uri"].lstrip("/")))) or (None, None)
+        node["size"] = {}
+        for name, pixels in zip(("width", "height"), size, strict=True):
+            # The size in the output's metadata is the one meant: a retina figure has twice the
+            # pixels. Kept off the node's own width, or Sphinx links the image to itself.
+            given = str(node.attributes.pop(name, "")).removesuffix("px")
+            if value := given if given.isdigit() else pixels:
+                node["size"][name] = str(value)
+        return node
+
+
+class ReduceState(SphinxPostTransform):
+    """Keep the state of the views that are still on the page when all else has been removed."""
+
+    default_priority = 900
+
+    def run(self, **kwargs):
+        states = list(self.document.findall(widget_state))
+        models = {name: model for node in states for name, model in node["models"].items()}
+        views = list(self.document.findall(widget_view))
+        for view in views:
+            model = models.get(view["model_id"])
+            view["live"] = model is not None and is_mountable(model)
+            view["note"] = NO_STATE if model is None else NO_KERNEL
+            if model is None:
+                logger.warning(
+                    "a widget is shown, but its state was not saved, so it cannot run on the page. "
+                    "Let the build execute the notebook that makes it, on the page that shows it.",
+                    type="widgets",
+                    subtype="state",
+                    location=view,
+                )
+            elif view["live"] and REMOTE.search(model["state"]["_esm"]):
+                logger.warning(
+                    "the module of a widget is to be fetched from another site, which the page "
+                    "will not do: the picture stays. Put the code itself into _esm.",
+                    type="widgets",
+                    subtype="remote",
+                    location=view,
+                )
+        shown = [view["model_id"] for view in views if view["live"]]
+        for node in states:
+            node["models"] = page_state(node["models"], shown)
+
+
+# ------------------------------------------------------------------------------------------ writing
+
+
+def visit_view(self, node):
+    state = "" if node.get("live") else ' data-attn-state="static"'
+    self.body.append(f'<{_tag(node)} class="attn-widget"{state}>\n')
+    if node.children:
+        only_text = "" if any(node.findall(widget_picture)) else " attn-text"
+        self.body.append(f'<{_tag(node)} class="attn-picture{only_text}">\n')
+
+
+def depart_view(self, node):
+    if node.children:
+        self.body.append(f"</{_tag(node)}>\n")
+    if node.get("live"):
+        self.body.append(f'<noscript><{_line(node)} class="attn-note">{NO_SCRIPT}</{_line(node)}>')
+        self.body.append("</noscript>\n")
+        view = {"version_major": 2, "version_minor": 0, "model_id": node["model_id"]}
+        self.body.append(script(WIDGET_VIEW_MIMETYPE, view))
+    else:
+        self.body.append(f'<{_line(node)} class="attn-note">{node["note"]}</{_line(node)}>\n')
+    self.body.append(f"</{_tag(node)}>\n")
+
+
+def _tag(node):
+    return "span" if node["inline"] else "div"
+
+
+def _line(node):
+    return "span" if node["inline"] else "p"
+
+
+def visit_picture(self, node):
+    uri = node["uri"]
+    if uri in self.builder.images:
+        uri = join(self.builder.imgpath, quote(self.builder.images[uri]))
+    attributes = {"src": uri, "alt": node["alt"]} | node["size"]
+    self.body.append(self.emptytag(node, "img", "\n", **attributes))
+    raise nodes.SkipNode
+
+
+def visit_state(self, node):
+    if node["models"].get("state"):
+        self.body.append(script(WIDGET_STATE_MIMETYPE, node["models"]))
+    raise nodes.SkipNode
+
+
+def skip(self, node):
+    raise nodes.SkipNode
+
+
+def go_on(self, node):
+    """Other formats get the picture: the children are written as they are."""
+
+
+def add_host(app, pagename, templatename, context, doctree):
+    """Load the host where there is something to mount, its style where a widget stands."""
+    views = list(doctree.findall(widget_view)) if doctree else []
+    if views:
+        app.add_css_file(STYLE)
+    if any(view.get("live") for view in views):
+        app.add_js_file(HOST, loading_method="defer")
+
+
+def copy_assets(app):
+    """Before the pages are written: Sphinx puts a checksum of the files into their addresses."""
+    if app.builder.format == "html":
+        target = Path(app.outdir, "_static")
+        target.mkdir(parents=True, exist_ok=True)
+        for name in (HOST, STYLE):
+            copyfile(ASSETS / name, target / name)
+
+
+def without_cdn(app, config):
+    config.nb_ipywidgets_js = {}
+
+
+def setup(app):
+    if WidgetRenderer not in load_mime_renders():
+        # The documented way is an entry point, which an extension that is never installed lacks.
+        load_mime_renders().append(WidgetRenderer)
+    others = {name: (go_on, go_on) for name in ("latex", "text", "man", "texinfo")}
+    app.add_node(widget_view, html=(visit_view, depart_view), **others)
+    app.add_node(widget_picture, html=(visit_picture, None))
+    others = {name: (skip, None) for name in ("latex", "text", "man", "texinfo")}
+    app.add_node(widget_state, html=(visit_state, None), **others)
+    app.add_post_transform(PairPictures)
+    app.add_post_transform(ReduceState)
+    app.connect("config-inited", without_cdn, priority=400)
+    app.connect("doctree-read", take_state)
+    app.connect("builder-inited", copy_assets)
+    app.connect("html-page-context", add_host)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
