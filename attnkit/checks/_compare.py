@@ -1,0 +1,34 @@
+"""When two results count as the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+
+def named(outcome: object, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """The results of a function as arrays by name."""
+    parts = outcome if isinstance(outcome, tuple) else (outcome,)
+    return {name: np.asarray(part) for name, part in zip(names, parts, strict=True)}
+
+
+def trimmed(array: np.ndarray, ndim: int) -> np.ndarray:
+    """Without the leading axes of length 1 that are too many."""
+    while array.ndim > ndim and array.shape[0] == 1:
+        array = array[0]
+    return array
+
+
+def close(got: np.ndarray, expected: np.ndarray) -> bool:
+    """Equal to about three digits (two in half precision), nan equal to nan."""
+    got = trimmed(got, expected.ndim)
+    half = got.dtype.kind == "f" and got.dtype.itemsize == 2
+    rtol, atol = (2e-2, 5e-3) if half else (1e-3, 1e-4)
+    return got.shape == expected.shape and bool(
+        np.allclose(got.astype(np.float64), expected, rtol=rtol, atol=atol, equal_nan=True)
+    )
+
+
+def all_close(got: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> bool:
+    return all(name in got and close(got[name], array) for name, array in expected.items())

@@ -1,0 +1,223 @@
+"""Call a student's function under watch and write down what it did, as arrays."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import json
+import random
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+import torch
+
+#: Seconds for one call, and for all calls of one probe together.
+CALL_SECONDS, PROBE_SECONDS = 3.0, 10.0
+#: A result with more elements than this is not recorded: no exercise asks for one.
+MAX_ELEMENTS = 100_000
+_MAX_TEXT = 400
+
+
+class OutOfTime(BaseException):
+    """Raised inside the answer when its time is over; `except Exception` does not catch it."""
+
+
+def text_array(record: Mapping) -> np.ndarray:
+    """Pack a small record as the bytes of its JSON text, which safetensors can carry."""
+    return np.frombuffer(json.dumps(record).encode(), dtype=np.uint8).copy()
+
+
+def read_text(array: object) -> dict:
+    """Unpack what :func:`text_array` packed; ValueError when it is anything else."""
+    if not isinstance(array, np.ndarray) or array.dtype != np.uint8 or array.size > 20_000:
+        raise ValueError("not a record")
+    record = json.loads(array.tobytes().decode())
+    if not isinstance(record, dict):
+        raise ValueError("not a record")
+    return record
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise OutOfTime in the block after so many seconds.
+
+    Needs a Unix timer and the main thread; elsewhere the block runs without a limit. A timer that
+    was already running goes on afterwards with the time it has left.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    if not (hasattr(signal, "setitimer") and in_main):
+        yield
+        return
+
+    def ring(signum, frame):
+        raise OutOfTime
+
+    started = time.monotonic()
+    old_handler = signal.signal(signal.SIGALRM, ring)
+    # It rings again and again: one ring may be swallowed by a bare `except:`.
+    old_delay, old_interval = signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.01), 0.05)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old_handler)
+        if old_delay:
+            left = max(old_delay - (time.monotonic() - started), 0.001)
+            signal.setitimer(signal.ITIMER_REAL, left, old_interval)
+
+
+class _Sink(io.TextIOBase):
+    """Counts what is printed and keeps nothing."""
+
+    def __init__(self) -> None:
+        self.characters = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str, /) -> int:
+        self.characters += len(text)
+        return len(text)
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[_Sink]:
+    """Give back random states, torch modes, warnings and streams as they were."""
+    sink = _Sink()
+    states = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
+    try:
+        with (
+            contextlib.redirect_stdout(sink),
+            contextlib.redirect_stderr(sink),
+            warnings.catch_warnings(),
+            np.errstate(all="ignore"),
+        ):
+            warnings.simplefilter("ignore")
+            yield sink
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+        torch.set_rng_state(states[2])
+        torch.set_grad_enabled(grad)
+        torch.set_default_dtype(dtype)
+
+
+def as_array(value: object) -> np.ndarray:
+    """A number, tensor, array or nested list of them as a plain real array."""
+    if isinstance(value, torch.Tensor):
+        tensor = value.detach().cpu()
+        value = (tensor.half() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+    if isinstance(value, list | tuple):
+        value = [as_array(item) for item in value]
+    if value is None or isinstance(value, str | bytes | Mapping | set | frozenset):
+        raise TypeError("not an array")
+    array = np.array(value)
+    if array.dtype == object:  # fractions, decimals, mixed lists of tensors
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "biuf":
+        raise TypeError("not an array of real numbers")
+    if array.dtype.itemsize > 8:  # safetensors has no long double
+        array = array.astype(np.float64)
+    return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
+
+
+def _safe_text(thing: object) -> str:
+    try:
+        return str(thing)[:_MAX_TEXT]
+    except Exception:
+        return ""
+
+
+def _unpack(result: object, names: Sequence[str]) -> tuple[dict, dict[str, np.ndarray]]:
+    """Status and arrays of what came back."""
+    kind = type(result).__name__[:80]
+    if inspect.iscoroutine(result):
+        result.close()
+    if result is None:
+        return {"status": "nothing"}, {}
+    several = len(names) > 1 and isinstance(result, tuple | list)
+    parts = list(result) if several else [result]
+    if several and len(parts) != len(names):
+        return {"status": "count", "count": len(parts)}, {}
+    arrays = {}
+    for name, part in zip(names, parts, strict=False):
+        try:
+            array = as_array(part)
+        except (TypeError, ValueError, RuntimeError):
+            kind = kind if part is result else type(part).__name__[:80]
+            return {"status": "type", "type": kind, "result": name}, {}
+        if array.size > MAX_ELEMENTS:
+            return {"status": "size", "shape": list(array.shape), "result": name}, {}
+        arrays[name] = array
+    if len(parts) != len(names):
+        return {"status": "count", "count": 1, "type": kind}, arrays
+    return {"status": "returned"}, arrays
+
+
+def _altered(before: object, after: object) -> bool:
+    if isinstance(before, torch.Tensor) and isinstance(after, torch.Tensor):
+        if before.requires_grad != after.requires_grad or before.dtype != after.dtype:
+            return True
+        before, after = before.detach().numpy(), after.detach().numpy()
+    before, after = np.asarray(before), np.asarray(after)
+    return before.shape != after.shape or not np.array_equal(before, after)
+
+
+def copied(value: object) -> object:
+    """A fresh copy of one argument: a Parameter stays a Parameter."""
+    if isinstance(value, torch.nn.Parameter):
+        return torch.nn.Parameter(value.detach().clone(), requires_grad=value.requires_grad)
+    if isinstance(value, torch.Tensor):
+        return value.clone()
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def record_call(
+    answer: Callable, arguments: Mapping[str, object], results: Sequence[str], seconds: float
+) -> tuple[dict, dict[str, np.ndarray]]:
+    """Call ``answer`` on copies of the arguments; return what happened and the result arrays.
+
+    Whatever the answer raises is written down, except KeyboardInterrupt, which passes.
+    """
+    given = {name: copied(value) for name, value in arguments.items()}
+    arrays: dict[str, np.ndarray] = {}
+    with undisturbed() as sink:
+        try:
+            with time_limit(seconds):
+                record, arrays = _unpack(answer(*given.values()), results)
+        except KeyboardInterrupt:
+            raise
+        except OutOfTime:
+            record = {"status": "time", "seconds": round(seconds, 1)}
+        except RecursionError:
+            record = {"status": "recursion"}
+        except BaseException as error:
+            kind = "todo" if isinstance(error, NotImplementedError) else "raised"
+            record = {
+                "status": kind,
+                "type": type(error).__name__[:80],
+                "message": _safe_text(error),
+            }
+            line = _line_of(error, answer)
+            if line is not None:
+                record["line"] = line
+    record["changed"] = [name for name in given if _altered(arguments[name], given[name])]
+    record["printed"] = sink.characters
+    return record, arrays
+
+
+def _line_of(error: BaseException, answer: Callable) -> int | None:
+    """Line of the answer, counted from its ``def`` as line 1, at which the error came up."""
+    code = getattr(answer, "__code__", None)
+    trace, line = error.__traceback__, None
+    while trace is not None:
+        if code is not None and trace.tb_frame.f_code is code:
+            line = trace.tb_lineno - code.co_firstlineno + 1
+        trace = trace.tb_next
+    return line
