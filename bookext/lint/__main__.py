@@ -1,0 +1,5 @@
+import sys
+
+from bookext.lint import main
+
+sys.exit(main())
