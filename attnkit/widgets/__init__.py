@@ -1,0 +1,19 @@
+"""Interactive pictures of attention that work with a kernel and without one.
+
+Each widget is an ipywidget (its traits are read, set, observed and linked from Python) whose ES
+module draws its own labelled native controls, so that the same object lives on a static page.
+"""
+
+try:
+    import anywidget as _anywidget  # noqa: F401
+except ImportError as error:  # pragma: no cover - depends on what is installed
+    raise ImportError(
+        "attnkit.widgets needs the package anywidget, which is not installed. "
+        'Install it with: pip install "attnkit[book]"'
+    ) from error
+
+from attnkit.widgets.base import CourseWidget
+from attnkit.widgets.scaling import ScalingWidget
+from attnkit.widgets.softmax import SoftmaxWidget
+
+__all__ = ["CourseWidget", "ScalingWidget", "SoftmaxWidget"]

@@ -1,0 +1,465 @@
+/* Pure functions and small DOM helpers that every widget of the course uses. A widget writes
+ *   import { softmax, … } from "./core.js";
+ * and Python joins the two files into one ES module (attnkit/widgets/assets.py). The arithmetic
+ * is held to PyTorch's by tests/browser/test_widgets_arithmetic.py. */
+
+/* ---------------------------------------------------------------- arithmetic */
+
+/**
+ * softmax(scores / temperature) over the allowed entries. The largest score is taken off before
+ * the division, so no finite score and no positive temperature can overflow. A row in which
+ * nothing is allowed gives zeros.
+ * @param {ArrayLike<number>} scores
+ * @param {number} [temperature]
+ * @param {ArrayLike<boolean> | null} [allowed] true = may be attended to; null = all
+ * @returns {number[]}
+ */
+export function softmax(scores, temperature = 1, allowed = null) {
+  const n = scores.length;
+  const weights = new Array(n).fill(0);
+  let top = -Infinity;
+  for (let i = 0; i < n; i++) if ((!allowed || allowed[i]) && scores[i] > top) top = scores[i];
+  if (top === -Infinity) return weights;
+  let total = 0;
+  for (let i = 0; i < n; i++) {
+    if (allowed && !allowed[i]) continue;
+    weights[i] = Math.exp((scores[i] - top) / temperature);
+    total += weights[i];
+  }
+  for (let i = 0; i < n; i++) weights[i] /= total;
+  return weights;
+}
+
+/**
+ * Entropy of one row in nats, with 0 · ln 0 = 0.
+ * @param {ArrayLike<number>} weights
+ */
+export function entropy(weights) {
+  let sum = 0;
+  for (let i = 0; i < weights.length; i++) {
+    if (weights[i] > 0) sum -= weights[i] * Math.log(weights[i]);
+  }
+  return sum + 0; // never −0
+}
+
+/**
+ * Entropy divided by ln n, n = number of allowed keys; NaN where n < 2 (nothing to choose).
+ * @param {ArrayLike<number>} weights
+ * @param {number} [n]
+ */
+export function normalizedEntropy(weights, n = weights.length) {
+  return n < 2 ? NaN : entropy(weights) / Math.log(n);
+}
+
+/**
+ * Frobenius norm of the softmax Jacobian J_ij = w_i (δ_ij − w_j): how much the weights answer
+ * when what goes into the softmax moves a little. Written without cancellation.
+ * @param {ArrayLike<number>} weights
+ */
+export function jacobianNorm(weights) {
+  const n = weights.length;
+  let best = 0;
+  for (let i = 1; i < n; i++) if (weights[i] > weights[best]) best = i;
+  let others = 0;
+  for (let i = 0; i < n; i++) if (i !== best) others += weights[i];
+  let sum = 0;
+  let seen = 0;
+  for (let i = 0; i < n; i++) {
+    const w = weights[i];
+    const rest = i === best ? others : 1 - w;
+    sum += w * w * (rest * rest + 2 * seen);
+    seen += w * w;
+  }
+  return Math.sqrt(sum);
+}
+
+/**
+ * Density of N(0, deviation²) at x.
+ * @param {number} x
+ * @param {number} deviation
+ */
+export function normalDensity(x, deviation) {
+  const z = x / deviation;
+  return Math.exp(-0.5 * z * z) / (deviation * Math.sqrt(2 * Math.PI));
+}
+
+/**
+ * Dot product of the first n components.
+ * @param {ArrayLike<number>} a
+ * @param {ArrayLike<number>} b
+ * @param {number} n
+ */
+export function dot(a, b, n) {
+  let sum = 0;
+  for (let i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/** @param {ArrayLike<number>} values */
+export function argmax(values) {
+  let best = 0;
+  for (let i = 1; i < values.length; i++) if (values[i] > values[best]) best = i;
+  return best;
+}
+
+/** @param {ArrayLike<number>} values */
+export function median(values) {
+  const sorted = Array.from(values).sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+/* ---------------------------------------------------------------- packed tables */
+
+const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** One base64 digit for each number, 0 … 63. @param {string} text */
+export function decodeDigits(text) {
+  const value = new Int8Array(128).fill(-1);
+  for (let i = 0; i < 64; i++) value[BASE64.charCodeAt(i)] = i;
+  return Int8Array.from(text, (digit) => value[digit.charCodeAt(0)]);
+}
+
+/** @param {string} text base64 */
+export function decodeUint8(text) {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
+/** Little-endian float16. @param {string} text base64 */
+export function decodeFloat16(text) {
+  const bytes = decodeUint8(text);
+  const values = new Float64Array(bytes.length / 2);
+  for (let i = 0; i < values.length; i++) {
+    const bits = bytes[2 * i] | (bytes[2 * i + 1] << 8);
+    const sign = bits & 0x8000 ? -1 : 1;
+    const exponent = (bits >> 10) & 31;
+    const fraction = bits & 1023;
+    if (exponent === 31) values[i] = fraction ? NaN : sign * Infinity;
+    else if (exponent === 0) values[i] = sign * fraction * 2 ** -24;
+    else values[i] = sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+  }
+  return values;
+}
+
+/* ---------------------------------------------------------------- text */
+
+/** A weight as text, never rounded to a false 0 % or 100 %. @param {number} weight */
+export function percent(weight) {
+  if (weight === 0 || weight === 1) return `${100 * weight} %`;
+  if (weight < 0.0005) return "< 0.1 %";
+  if (weight >= 0.9995) return "> 99.9 %";
+  return `${(100 * weight).toFixed(1)} %`;
+}
+
+/**
+ * A number in at most `digits` significant digits, with a true minus sign.
+ * @param {number} value
+ * @param {number} [digits]
+ */
+export function number(value, digits = 3) {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "–" : value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  const text =
+    size !== 0 && (size >= 1e6 || size < 1e-4)
+      ? value.toExponential(digits - 1).replace("e+", "e")
+      : String(Number(value.toPrecision(digits)));
+  return text.replace(/-/g, "−");
+}
+
+/** A label with its white space made visible. @param {string} text */
+export function visible(text) {
+  const shown = text.replace(/\r\n|\n|\r/g, "⏎").replace(/\t/g, "⇥");
+  if (/^ | $/.test(shown)) return shown.replaceAll(" ", "␣");
+  return shown || "(empty)";
+}
+
+/** The language of a label, as far as its script tells. @param {string} text */
+export function languageOf(text) {
+  const chinese = /\p{Script=Han}/u.test(text);
+  return chinese && !/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text) ? "zh-Hans" : "";
+}
+
+/* ---------------------------------------------------------------- DOM */
+
+/**
+ * An element with attributes and children. Strings become text nodes: never markup.
+ * @param {string} name  tag name; "svg:path" makes an SVG element
+ * @param {Record<string, string | number | boolean | undefined>} [attributes]
+ * @param {...(Node | string)} children
+ * @returns {any}
+ */
+export function make(name, attributes = {}, ...children) {
+  const node = name.startsWith("svg:")
+    ? document.createElementNS("http://www.w3.org/2000/svg", name.slice(4))
+    : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) node.setAttribute(key, value === true ? "" : String(value));
+  }
+  node.append(...children);
+  return node;
+}
+
+/** A token label: text, isolated from its neighbours' direction. @param {string} text */
+export function token(text) {
+  return make("bdi", { class: "aw-token", lang: languageOf(text) || undefined }, visible(text));
+}
+
+/** Set text only where it differs: an untouched node costs no layout. @param {any} node @param {string} text */
+export function setText(node, text) {
+  if (node.__text === text) return;
+  node.__text = text;
+  node.textContent = text;
+}
+
+/**
+ * A chart area: an SVG stretched over it (shapes only; x and y run from 0 to 1000, y downwards),
+ * and tick labels as HTML, so that text keeps its size on a phone.
+ * @param {string} kind  class of the area
+ */
+export function plot(kind) {
+  const svg = make("svg:svg", { viewBox: "0 0 1000 1000", preserveAspectRatio: "none", "aria-hidden": "true" });
+  const area = make("div", { class: `aw-plot ${kind}` }, svg);
+  const node = make("div", { class: "aw-plot-frame", role: "img" }, area);
+  const pools = { x: /** @type {any[]} */ ([]), y: /** @type {any[]} */ ([]) };
+  /** @param {"x" | "y"} axis @param {[number, string][]} ticks */
+  const ticks = (axis, ticks) => {
+    const pool = pools[axis];
+    while (pool.length < ticks.length) {
+      const tick = make("span", { class: `aw-tick aw-tick-${axis}` });
+      pool.push(tick);
+      area.append(tick);
+    }
+    pool.forEach((tick, i) => {
+      tick.hidden = i >= ticks.length;
+      if (tick.hidden) return;
+      tick.style[axis === "x" ? "left" : "top"] = `${(100 * ticks[i][0]).toFixed(2)}%`;
+      setText(tick, ticks[i][1]);
+    });
+  };
+  return {
+    node,
+    area,
+    ticks,
+    /** @param {string} kind @param {string} [name] */
+    shape(kind, name = "svg:path") {
+      const shape = make(name, { class: kind, "vector-effect": "non-scaling-stroke" });
+      svg.append(shape);
+      return shape;
+    },
+  };
+}
+
+/** A number of a read-out: name, value, a line that explains it, and a bar from 0 to 1.
+ * @param {string} name @param {boolean} [bar] */
+export function readout(name, bar = true) {
+  const value = make("dd", { class: "aw-value" }, "–");
+  const note = make("dd", { class: "aw-note" });
+  const fill = make("span", { class: "aw-meter-fill" });
+  const node = make("div", { class: "aw-readout" }, make("dt", {}, name), value);
+  if (bar) node.append(make("dd", { class: "aw-meter", "aria-hidden": "true" }, fill));
+  node.append(note);
+  return {
+    node,
+    /** @param {string} text @param {string} explained @param {number} [share] */
+    set(text, explained, share = 0) {
+      setText(value, text);
+      setText(note, explained);
+      if (bar) fill.style.transform = `scaleX(${Math.min(1, Math.max(0, share)).toFixed(4)})`;
+    },
+  };
+}
+
+/**
+ * A table behind a toggle, filled when it is opened and kept up to date while it is open.
+ * @param {string} summary
+ * @param {string[]} columns
+ * @param {() => (string | Node)[][]} rows
+ * @param {AbortSignal} signal
+ */
+export function dataTable(summary, columns, rows, signal) {
+  const body = make("tbody");
+  const head = make("tr", {}, ...columns.map((column) => make("th", { scope: "col" }, column)));
+  const table = make("table", { class: "aw-table" }, make("thead", {}, head), body);
+  const scroller = make("div", { class: "aw-scroll", tabindex: 0, role: "group", "aria-label": summary }, table);
+  const node = make("details", { class: "aw-details" }, make("summary", {}, summary), scroller);
+  const fill = () => {
+    if (!node.open) return;
+    body.replaceChildren(
+      ...rows().map(([first, ...rest]) =>
+        make("tr", {}, make("th", { scope: "row" }, first), ...rest.map((cell) => make("td", {}, cell))),
+      ),
+    );
+  };
+  node.addEventListener("toggle", fill, { signal });
+  return { node, refresh: fill };
+}
+
+/**
+ * A labelled slider with an exact number field. The slider moves over `stops` (any rising list of
+ * values); the field takes every allowed value.
+ * @param {{label: string, labelNode?: Node, stops: number[], write: (value: number) => string,
+ *   spoken?: (value: number) => string, whole?: boolean, lowest?: number, highest?: number,
+ *   positive?: boolean, field?: boolean, signal: AbortSignal,
+ *   onInput: (value: number) => void}} options
+ */
+export function slider(options) {
+  const { label, write, whole, signal, onInput } = options;
+  const spoken = options.spoken ?? write;
+  const lowest = options.lowest ?? -Infinity;
+  const highest = options.highest ?? Infinity;
+  let stops = options.stops;
+  let current = stops[0];
+  const range = make("input", { type: "range", class: "aw-range", min: 0, step: 1 });
+  const name = make("span", { class: "aw-name" }, options.labelNode ?? label);
+  const field = make("input", {
+    type: "number",
+    class: "aw-field",
+    inputmode: whole ? "numeric" : "decimal",
+    step: whole ? 1 : "any",
+    "aria-label": `${label}, exact value`,
+  });
+  if (Number.isFinite(lowest)) field.min = String(lowest);
+  if (Number.isFinite(highest)) field.max = String(highest);
+  const node = make("div", { class: "aw-control" }, make("label", { class: "aw-label" }, name, range));
+  if (options.field !== false) node.append(field);
+
+  const nearest = (/** @type {number} */ value) => {
+    let best = 0;
+    for (let i = 1; i < stops.length; i++) {
+      if (Math.abs(stops[i] - value) < Math.abs(stops[best] - value)) best = i;
+    }
+    return best;
+  };
+  const allowed = (/** @type {number} */ value) =>
+    Number.isFinite(value) &&
+    value >= lowest &&
+    value <= highest &&
+    (!whole || Number.isInteger(value)) &&
+    (!options.positive || value > 0);
+  const showField = () => {
+    if (!field.matches(":focus")) {
+      field.value = write(current);
+      field.removeAttribute("aria-invalid");
+    }
+  };
+  range.addEventListener("input", () => onInput(stops[Number(range.value)]), { signal });
+  field.addEventListener(
+    "input",
+    () => {
+      const value = field.value === "" ? NaN : Number(field.value);
+      if (allowed(value)) {
+        field.removeAttribute("aria-invalid");
+        onInput(value);
+      } else field.setAttribute("aria-invalid", "true");
+    },
+    { signal },
+  );
+  field.addEventListener(
+    "change",
+    () => {
+      const value = Number(field.value);
+      if (field.value !== "" && Number.isFinite(value) && !allowed(value)) {
+        const inside = Math.min(highest, Math.max(lowest, whole ? Math.round(value) : value));
+        if (allowed(inside)) onInput((current = inside));
+      }
+      field.value = write(current);
+      field.removeAttribute("aria-invalid");
+    },
+    { signal },
+  );
+  field.addEventListener("blur", () => queueMicrotask(showField), { signal });
+
+  return {
+    node,
+    range,
+    field,
+    /** @param {number[]} values */
+    setStops(values) {
+      stops = values;
+      range.max = String(values.length - 1);
+    },
+    /** @param {number} value */
+    set(value) {
+      current = value;
+      range.max = String(stops.length - 1);
+      const position = String(nearest(value));
+      if (range.value !== position) range.value = position;
+      range.setAttribute("aria-valuetext", spoken(value));
+      showField();
+    },
+  };
+}
+
+/**
+ * Call `draw` once in the next frame, however often `ask()` is called.
+ * @param {() => void} draw
+ */
+export function batched(draw) {
+  let frame = 0;
+  return {
+    ask() {
+      if (!frame) frame = requestAnimationFrame(() => ((frame = 0), draw()));
+    },
+    cancel() {
+      cancelAnimationFrame(frame);
+      frame = 0;
+    },
+  };
+}
+
+/**
+ * A polite live region that speaks when the reader pauses, and not at the start.
+ * @param {number} [pause] milliseconds
+ */
+export function announcer(pause = 700) {
+  const node = make("p", { class: "aw-live", "aria-live": "polite", "aria-atomic": "true" });
+  let timer = 0;
+  let first = true;
+  return {
+    node,
+    /** @param {string} text */
+    say(text) {
+      clearTimeout(timer);
+      if (first) {
+        first = false;
+        setText(node, text);
+        return;
+      }
+      timer = window.setTimeout(() => setText(node, text), pause);
+    },
+    cancel() {
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** `count` values from `from` to `to`, each `step` further, free of rounding noise.
+ * @param {number} from @param {number} to @param {number} step */
+export function steps(from, to, step) {
+  const count = Math.round((to - from) / step) + 1;
+  return Array.from({ length: count }, (_, i) => Number((from + i * step).toPrecision(12)));
+}
+
+/** Temperatures of the sliders: 0.05 … 10, 231 stops evenly apart on a log scale; 1 is one of them. */
+export const TEMPERATURES = steps(-1.3, 1, 0.01).map((exponent) =>
+  exponent === -1.3 ? 0.05 : Number((10 ** exponent).toPrecision(3)),
+);
+
+/**
+ * Listen to several traits of an AFM model; returns the function that stops listening.
+ * @param {any} model
+ * @param {string[]} names
+ * @param {() => void} changed
+ */
+export function watch(model, names, changed) {
+  for (const name of names) model.on(`change:${name}`, changed);
+  return () => {
+    for (const name of names) model.off(`change:${name}`, changed);
+  };
+}
+
+/** Set traits and hand them to Python. @param {any} model @param {Record<string, any>} values */
+export function commit(model, values) {
+  for (const [name, value] of Object.entries(values)) model.set(name, value);
+  model.save_changes();
+}

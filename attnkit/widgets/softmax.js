@@ -1,0 +1,180 @@
+import {
+  announcer, batched, commit, dataTable, entropy, languageOf, make, number, percent, readout,
+  setText, slider, softmax, steps, TEMPERATURES, token, visible, watch,
+} from "./core.js";
+
+/** Stops of the score sliders: −10 … 10, wider where a score lies outside.
+ * @param {number[]} scores */
+function scoreStops(scores) {
+  const reach = Math.max(10, ...scores.map(Math.abs));
+  if (reach === 10) return steps(-10, 10, 0.05);
+  const power = 10 ** Math.floor(Math.log10(reach));
+  const half = Math.ceil(reach / power) * power;
+  return steps(-half, half, half / 200);
+}
+
+/** Names in a sentence. @param {string[]} names @returns {(string | Node)[]} */
+function listed(names) {
+  return names.flatMap((name, i) => [
+    i === 0 ? "" : i === names.length - 1 ? " and " : ", ", token(name),
+  ]);
+}
+
+/** @param {{model: any, el: HTMLElement}} context */
+function render({ model, el }) {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const plain = (/** @type {number} */ value) => String(Number(value.toPrecision(8)));
+
+  const tSlider = slider({
+    label: "Temperature T", stops: TEMPERATURES, write: plain, positive: true, signal,
+    onInput: (temperature) => commit(model, { temperature }),
+  });
+  const cSlider = slider({
+    label: "Add c to every score", stops: steps(-10, 10, 0.1), write: plain, signal,
+    onInput: (shift) => commit(model, { shift }),
+  });
+  const list = make("div", { class: "aw-rows" });
+  const limit = make("p", { class: "aw-remark" });
+  const constant = make("p", { class: "aw-remark" });
+  const entropyOut = readout("Entropy");
+  const keysOut = readout("Effective keys", false);
+  const live = announcer();
+  let scores = /** @type {number[]} */ ([]);
+  let labels = /** @type {string[]} */ ([]);
+  let weights = /** @type {number[]} */ ([]);
+  const table = dataTable(
+    "The steps as a table",
+    ["Token", "Score + c", "(score + c − largest) ÷ T", "exp of that", "Weight"],
+    () => {
+      const shift = model.get("shift");
+      const moved = scores.map((score) => score + shift);
+      const top = Math.max(...moved);
+      return moved.map((score, i) => {
+        const z = (score - top) / model.get("temperature");
+        return [token(labels[i]), number(score, 5), number(z, 4), number(Math.exp(z), 3), percent(weights[i])];
+      });
+    },
+    signal,
+  );
+  const root = make(
+    "div", { class: "aw-root aw-softmax", role: "group", "aria-label": "Scores through a softmax" },
+    make("div", { class: "aw-controls" }, tSlider.node, cSlider.node),
+    list,
+    make("div", { class: "aw-foot" },
+      make("dl", { class: "aw-readouts" }, entropyOut.node, keysOut.node),
+      make("div", { class: "aw-remarks" }, limit, constant)),
+    live.node, table.node,
+  );
+
+  /** @type {{slider: ReturnType<typeof slider>, fill: any, share: any}[]} */
+  let rows = [];
+  let rowsStop = new AbortController();
+  signal.addEventListener("abort", () => rowsStop.abort());
+  let builtFor = "";
+
+  function build() {
+    rowsStop.abort();
+    rowsStop = new AbortController();
+    list.classList.toggle("aw-many", labels.length > 12);
+    rows = labels.map((label, i) => {
+      const row = slider({
+        label: `Score of ${visible(label)}`,
+        labelNode: make("span", {}, make("span", { class: "aw-hidden" }, "Score of "), token(label)),
+        stops: [0], write: plain, signal: rowsStop.signal,
+        onInput: (value) => commit(model, { scores: scores.map((old, j) => (j === i ? value : old)) }),
+      });
+      row.field.setAttribute("lang", languageOf(label) || "en");
+      const fill = make("span", { class: "aw-fill" });
+      const share = make("span", { class: "aw-share" });
+      return { slider: row, fill, share };
+    });
+    list.replaceChildren(
+      ...rows.map((row) =>
+        make("div", { class: "aw-row" }, row.slider.node,
+          make("span", { class: "aw-track", "aria-hidden": "true" }, row.fill), row.share),
+      ),
+    );
+  }
+
+  let limitFor = "";
+  let widest = 0;
+  function update() {
+    scores = model.get("scores");
+    labels = model.get("labels");
+    const temperature = model.get("temperature");
+    const shift = model.get("shift");
+    if (JSON.stringify(labels) !== builtFor) {
+      build();
+      builtFor = JSON.stringify(labels);
+      widest = 0;
+    }
+    const reach = Math.max(10, ...scores.map(Math.abs));
+    if (reach !== widest && (reach > widest || !root.contains(document.activeElement))) {
+      widest = reach;
+      const stops = scoreStops(scores);
+      for (const row of rows) row.slider.setStops(stops);
+    }
+    weights = softmax(scores.map((score) => score + shift), temperature);
+    const before = softmax(scores, temperature);
+    tSlider.set(temperature);
+    cSlider.set(shift);
+    const best = Math.max(...weights);
+    rows.forEach((row, i) => {
+      row.slider.set(scores[i]);
+      row.fill.style.transform = `scaleX(${weights[i].toFixed(5)})`;
+      row.fill.classList.toggle("aw-fill-top", weights[i] === best);
+      setText(row.share, percent(weights[i]));
+    });
+    const n = weights.length;
+    const nats = entropy(weights);
+    entropyOut.set(
+      `${nats.toFixed(2)} nats`,
+      n > 1 ? `${percent(nats / Math.log(n))} of the most, ln ${n} = ${Math.log(n).toFixed(2)}` : "one token: no choice",
+      n > 1 ? nats / Math.log(n) : 0,
+    );
+    keysOut.set(Math.exp(nats).toFixed(2), `exp(entropy): as if shared equally by so many of ${n}`);
+    const top = Math.max(...scores);
+    const winners = labels.filter((_, i) => scores[i] === top);
+    if (JSON.stringify(winners) !== limitFor) {
+      limitFor = JSON.stringify(winners);
+      limit.replaceChildren(
+        make("strong", {}, "T → 0: "),
+        ...(winners.length === 1
+          ? ["all the weight goes to ", ...listed(winners), "."]
+          : winners.length <= 4
+            ? ["the weight is shared equally by ", ...listed(winners), "."]
+            : [`the weight is shared equally by the ${winners.length} tokens with the largest score.`]),
+      );
+    }
+    const moved = weights.reduce((most, w, i) => Math.max(most, Math.abs(w - before[i])), 0);
+    setText(
+      constant,
+      shift === 0
+        ? "Softmax sees differences only: add a constant and watch."
+        : `With c = ${number(shift, 4)} no weight moved`
+          + (moved === 0 ? "." : ` (the largest change is ${number(moved, 1)}, rounding).`),
+    );
+    table.refresh();
+    live.say(
+      `Temperature ${number(temperature)}. `
+        + labels.slice(0, 8).map((label, i) => `${visible(label)}: ${percent(weights[i])}`).join(", ")
+        + (n > 8 ? `, and ${n - 8} more` : "") + `. Entropy ${nats.toFixed(2)} nats.`,
+    );
+  }
+
+  const frame = batched(update);
+  const unwatch = watch(model, ["scores", "labels", "temperature", "shift"], frame.ask);
+  update();
+  el.append(root);
+
+  return () => {
+    unwatch();
+    stop.abort();
+    frame.cancel();
+    live.cancel();
+    root.remove();
+  };
+}
+
+export default { render };

@@ -1,0 +1,50 @@
+"""A page with nothing but widgets on it, for the widget tests."""
+
+from pathlib import Path
+
+AFM = (Path(__file__).parents[1] / "js" / "afm.js").read_text(encoding="utf-8")
+SHELL = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Widgets</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>body {{ margin: 0; background: #fff; color: #111 }}
+html[data-theme=dark] body {{ background: #14181e; color: #eee }} main {{ padding: 8px }}</style>
+</head><body><main><h1>Widgets</h1></main><script>{afm}</script></body></html>"""
+
+
+def state(widget):
+    """The traits that the browser gets, as the saved state of a page holds them."""
+    held = widget.get_state()
+    return {k: v for k, v in held.items() if not k.startswith(("_model", "_view", "_esm", "_css"))}
+
+
+class WidgetPage:
+    """Mounts widgets on a Playwright page; `errors` holds whatever the console complained of."""
+
+    def __init__(self, page):
+        self.page = page
+        self.errors = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on(
+            "console",
+            lambda m: self.errors.append(m.text) if m.type in ("error", "warning") else None,
+        )
+        page.set_content(SHELL.format(afm=AFM))
+
+    def mount(self, widget, name="w", views=1):
+        self.page.evaluate(
+            "([name, esm, css, state, views]) => afm.mount(name, esm, css, state, views)",
+            [name, widget._esm, widget._css, state(widget), views],
+        )
+        return self.page.locator(f".view.{name}")
+
+    def set(self, trait, value, name="w"):
+        """What Python does when a trait is set."""
+        self.page.evaluate(
+            "([name, trait, value]) => (afm.models[name].set(trait, value), afm.settled())",
+            [name, trait, value],
+        )
+
+    def get(self, trait, name="w"):
+        return self.page.evaluate("([n, t]) => afm.models[n].get(t)", [name, trait])
+
+    def settled(self):
+        self.page.evaluate("afm.settled()")
