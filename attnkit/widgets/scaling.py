@@ -120,8 +120,8 @@ class ScalingWidget(CourseWidget, files="scaling"):
             f"vectors, standard deviation {m['spread']:.3g} (theory {m['spread_theory']:.3g}), "
             "with the theoretical normal curve. Right: the softmax weights of 64 keys; the "
             f"largest is {measures.percent(m['largest_weight'])}, the entropy "
-            f"{m['entropy']:.2f} of {math.log(tables.N_KEYS):.2f} nats, the norm of the softmax gradient "
-            f"{m['jacobian_norm']:.2g}."
+            f"{m['entropy']:.2f} of {math.log(tables.N_KEYS):.2f} nats, the norm of the softmax "
+            f"gradient {m['jacobian_norm']:.2g}."
         )
 
     def picture(self) -> "Figure":
