@@ -1,38 +1,210 @@
-"""A browser for the tests: one Chromium for the whole run."""
+"""A browser, the built site on a local server, and pages that remember what they asked for.
 
+``open_page(url)`` opens a page in a fresh context and returns a `Visit`; every host but this
+machine is out of reach, so a page that needs the network shows it. Used by all browser tests.
+"""
+
+import contextlib
+import functools
 import os
 import shutil
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
+ROOT = Path(__file__).resolve().parents[2]
+HTML = ROOT / "_build" / "html"
+SUB_PATH = "/attention-measured/"
 FLAGS = [
-    "--headless",
     "--no-sandbox",
     "--disable-gpu",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ]
+CURE = (
+    "No Chromium found. Set CHROMIUM to its path, or install one: "
+    "`apt-get install chromium` or `playwright install chromium`."
+)
+
+
+@dataclass
+class Visit:
+    """A page with everything it asked for and complained about since it was opened."""
+
+    page: Page
+    requests: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def off_site(self) -> list[str]:
+        """Requests to any other machine."""
+        return [url for url in self.requests if not _is_local(url)]
+
+    @property
+    def complaints(self) -> list[str]:
+        """Whatever would be red in the console, with the other failures of loading."""
+        return [*self.console, *self.errors, *self.failed]
+
+
+def _is_local(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme in {"file", "data", "blob", "about"} or parts.hostname in {
+        "localhost",
+        "127.0.0.1",
+    }
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves one folder below a sub-path; whatever is asked for outside of it is not found."""
+
+    prefix = SUB_PATH
+
+    def translate_path(self, path: str) -> str:
+        path = urlsplit(path).path
+        if not path.startswith(self.prefix):
+            return str(Path(self.directory) / "outside-of-the-sub-path")
+        return super().translate_path("/" + path.removeprefix(self.prefix))
+
+    def log_message(self, format, *args):
+        pass
+
+
+@contextlib.contextmanager
+def serving(folder: Path, prefix: str = SUB_PATH) -> Iterator[str]:
+    """Serve a folder on this machine; gives the address, which ends with a slash."""
+    handler = type("Handler", (QuietHandler,), {"prefix": prefix})
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(handler, directory=str(folder))
+    )
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}{prefix}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 @pytest.fixture(scope="session")
-def chromium_path():
-    """$CHROMIUM, then the PATH; None leaves the choice to Playwright's own browser."""
-    names = [os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome"]
-    return next((path for name in names if name and (path := shutil.which(name))), None)
-
-
-@pytest.fixture(scope="session")
-def browser(chromium_path):
+def chromium_path() -> str:
+    named = os.environ.get("CHROMIUM")
+    if named:
+        found = shutil.which(named)
+        if found is None:
+            pytest.fail(f"CHROMIUM={named}: there is no such program. {CURE}", pytrace=False)
+        return found
+    for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
+        found = shutil.which(name)
+        if found:
+            return found
     with sync_playwright() as playwright:
-        if chromium_path is None and not os.path.exists(playwright.chromium.executable_path):
-            pytest.fail(
-                "The browser tests need Chromium and found none. Set CHROMIUM to its path, install "
-                "the package chromium, or run: playwright install chromium",
-                pytrace=False,
-            )
-        chromium = playwright.chromium.launch(executable_path=chromium_path, args=FLAGS)
-        yield chromium
-        chromium.close()
+        own = playwright.chromium.executable_path
+    if not Path(own).is_file():
+        pytest.fail(CURE, pytrace=False)
+    return own
+
+
+@pytest.fixture(scope="session")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Callable[..., Visit]]:
+    """``open_page(url, width=1280, height=800, scheme="light", **context options) -> Visit``.
+
+    Options of Playwright's ``new_context`` pass through: ``java_script_enabled=False``,
+    ``reduced_motion="reduce"``, ``has_touch=True``. ``url=None`` opens an empty page.
+    """
+    contexts = []
+
+    def open_(
+        url: str | None = None, *, width=1280, height=800, scheme="light", timeout=15_000, **options
+    ) -> Visit:
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, **options
+        )
+        contexts.append(context)
+        context.set_default_timeout(timeout)
+        visit = record(context.new_page())
+        if url is not None:
+            visit.page.goto(url, wait_until="load")
+        return visit
+
+    yield open_
+    for context in contexts:
+        context.close()
+
+
+def record(page: Page) -> Visit:
+    """Let a page remember its requests, failures, console errors and uncaught exceptions."""
+    visit = Visit(page)
+    page.on("request", lambda request: visit.requests.append(request.url))
+    page.on(
+        "requestfailed",
+        lambda request: visit.failed.append(f"{request.failure}: {request.url}"),
+    )
+    page.on(
+        "response",
+        lambda answer: (
+            visit.failed.append(f"{answer.status}: {answer.url}") if answer.status >= 400 else None
+        ),
+    )
+    page.on(
+        "console",
+        lambda message: (
+            visit.console.append(f"{message.type}: {message.text}")
+            if message.type == "error"
+            else None
+        ),
+    )
+    page.on("pageerror", lambda error: visit.errors.append(f"uncaught: {error}"))
+    return visit
+
+
+@pytest.fixture(scope="session")
+def html() -> Path:
+    """The folder of the built site."""
+    if not (HTML / "index.html").is_file():
+        pytest.fail(
+            f"The book is not built: {HTML} holds no index.html. Run `make book` first.",
+            pytrace=False,
+        )
+    return HTML
+
+
+@pytest.fixture(scope="session")
+def site(html: Path) -> Iterator[str]:
+    """Address of the built site, served below a sub-path as a project page would be."""
+    with serving(html) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def serve() -> Iterator[Callable[[Path], str]]:
+    """``serve(folder) -> address``: for small books that a test builds itself."""
+    with contextlib.ExitStack() as stack:
+        yield lambda folder, prefix=SUB_PATH: stack.enter_context(serving(folder, prefix))
+
+
+@pytest.fixture(scope="session")
+def pages(html: Path) -> list[str]:
+    """Every page of the built site, as a path relative to it."""
+    found = sorted(p.relative_to(html).as_posix() for p in html.rglob("*.html"))
+    return [p for p in found if not p.startswith(("_static/", "notebooks/"))]

@@ -1,0 +1,13 @@
+"""Figures: their look, and the words that stand for them where they cannot be seen.
+
+The only part of attnkit that imports matplotlib. Import it by name: ``from attnkit import plots``.
+Inside IPython that import also makes every figure shown carry its alternative text.
+"""
+
+from attnkit.plots.description import describe
+from attnkit.plots.shown import alt, register
+from attnkit.plots.style import style
+
+__all__ = ["alt", "describe", "style"]
+
+register()
