@@ -56,27 +56,37 @@ def check(app, doctree, docname):
         return
     for number, image in enumerate(doctree.findall(nodes.image)):
         if not str(image.get("alt", "")).strip():
-            _warn(image, docname, Path(image["uri"]).name)
+            _warn(app, image, docname, Path(image["uri"]).name)
         image["eager"] = number == 0
     for raw in doctree.findall(nodes.raw):
         if "html" in raw.get("format", "").split():
             parser = _ImagesWithoutAlt()
             parser.feed(raw.astext())
             for source in parser.found:
-                _warn(raw, docname, f"<img src={source!r}>")
+                _warn(app, raw, docname, f"<img src={source!r}>")
 
 
-def _warn(node, docname, name):
-    place, line = node, None
-    while place is not None and line is None:
-        place, line = place.parent, place.line
+def _warn(app, node, docname, name):
     logger.warning(
         "image without alternative text: %s. %s",
         name,
         CURE,
-        location=(docname, line),
+        location=(docname, _line(node, Path(app.env.doc2path(docname)), name)),
         type="alttext",
     )
+
+
+def _line(node, source: Path, name: str) -> int | None:
+    """The line of the node or of what holds it, or below that the first that names the picture."""
+    place, steps = node, 0
+    while place.parent is not None and not place.line:  # 0 is unknown too
+        place, steps = place.parent, steps + 1
+    if steps and isinstance(place, nodes.section) and source.suffix == ".md":
+        lines = source.read_text(encoding="utf-8").splitlines()
+        for number, text in enumerate(lines[place.line :], start=place.line + 1):
+            if name in text:
+                return number
+    return place.line
 
 
 def pixel_size(path: Path) -> tuple[int, int] | None:

@@ -4,7 +4,6 @@ import re
 import struct
 import zlib
 
-import pytest
 from small_book import build
 
 from bookext.alttext import pixel_size
@@ -52,46 +51,35 @@ def test_outputs_and_markdown_have_text_size_and_late_loading(tmp_path):
         assert 'loading="lazy"' in image and 'decoding="async"' in image
 
 
-@pytest.mark.parametrize(
-    ("source", "line"),
-    [
-        ("![](dot.png)", 5),
-        ("```{image} dot.png\n```", 5),
-        ("```{figure} dot.png\n\nA caption is no text.\n```", 5),
-        ('<img src="dot.png">', 5),
-        ('Some <img src="dot.png" alt=""/> text', 5),
-    ],
-)
-def test_a_picture_without_text_fails_the_build_with_file_and_line(tmp_path, source, line):
+BARE = {
+    "markdown": "![](dot.png)",
+    "directive": "```{image} dot.png\n```",
+    "figure": "```{figure} dot.png\n\nA caption is no text.\n```",
+    "html": '<img src="dot.png">',
+    "inline": 'Some <img src="dot.png" alt=""/> text',
+}
+
+
+def test_a_picture_without_text_fails_the_build_with_file_and_line(tmp_path):
     (tmp_path / "dot.png").write_bytes(png(3, 2))
-    built = build(tmp_path, {"index": f"# Page\n\nWords.\n\n{source}\n"}, parts=("alttext",))
+    pages = {name: f"---\norphan: true\n---\n# Page\n\n{text}\n" for name, text in BARE.items()}
+    decorative = '# Page\n\n<img src="dot.png" alt="" role="presentation">\n'
+    built = build(tmp_path, {"index": decorative, **pages}, parts=("alttext",))
     assert built.status != 0
-    assert f"index.md:{line}: WARNING: image without alternative text" in built.log
+    for name in BARE:
+        assert f"{name}.md:6: WARNING: image without alternative text: " in built.log
+    assert built.log.count("WARNING") == len(BARE), "a decorative picture may say so"
     assert "dot.png" in built.log and "plots.alt" in built.log
 
 
 def test_an_output_without_text_fails_the_build_at_its_cell(tmp_path):
     picture = png(3, 2).hex()
-    built = build(
-        tmp_path, {"index": "# Page\n" + PIXEL % (picture, "")}, parts=("alttext",), execute=True
-    )
+    cells = PIXEL % (picture, "") + PIXEL % (picture, ", alt='A dot.'")
+    built = build(tmp_path, {"index": "# Page\n" + cells}, parts=("alttext",), execute=True)
     assert built.status != 0
-    assert re.search(r"index\.md:1[2-7]: WARNING: image without alternative text", built.log)
-    # IPython's own Image knows alt, and its metadata counts as well
-    good = build(
-        tmp_path,
-        {"index": "# Page\n" + PIXEL % (picture, ", alt='A dot.'")},
-        parts=("alttext",),
-        execute=True,
-    )
-    assert good.status == 0, good.log
-    assert 'alt="A dot."' in good.page()
-
-
-def test_decorative_html_pictures_may_say_so(tmp_path):
-    page = '# Page\n\n<img src="dot.png" alt="" role="presentation">\n'
-    built = build(tmp_path, {"index": page}, parts=("alttext",))
-    assert built.status == 0, built.log
+    assert built.log.count("without alternative text") == 1, "IPython's own alt counts as well"
+    assert "index.md:17: WARNING: image without alternative text" in built.log
+    assert 'alt="A dot."' in built.page()
 
 
 def test_pixel_size_counts_the_resolution_only_when_it_is_finer_than_the_screen(tmp_path):
