@@ -24,6 +24,7 @@ STUB = {
     "code": "{0}# YOUR CODE HERE\n{0}raise NotImplementedError()",
     "markdown": "{0}YOUR ANSWER HERE",
 }
+STUBBED = re.compile(r"YOUR (CODE|ANSWER) HERE")
 MARKER = re.compile(r"^(\s*)(?:#+|<!--)\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS)\s*(?:-->)?\s*$")
 NEARLY = re.compile(
     r"^\s*(?:#+|//|<!--)\s*(begin|end)[\s_-]*(the\s+)?(solutions?|hidden[\s_-]*tests?)\b", re.I
@@ -78,7 +79,8 @@ def regions(source: str, nbgrader: dict | None) -> list[tuple[str, int, int, str
         raise MarkerError(
             opened[1], f"'BEGIN {opened[0]}' is never closed: add '### END {opened[0]}'"
         )
-    if (nbgrader or {}).get("solution") and not any(kind == "SOLUTION" for kind, *_ in found):
+    answered = any(kind == "SOLUTION" for kind, *_ in found) or STUBBED.search(source)
+    if (nbgrader or {}).get("solution") and not answered:
         raise MarkerError(
             0,
             "a cell with 'nbgrader: {solution: true}' holds no '### BEGIN SOLUTION' ... "
@@ -153,8 +155,17 @@ def strip_prose(app, docname, source):
         return
     where = path.relative_to(app.srcdir).as_posix()
     public = strip_markdown(source[0], where, kinds=("markdown", "raw"), pad=True)
-    if app.config.bookext_edition == "public":
-        source[0] = public
+    source[0] = public if app.config.bookext_edition == "public" else unmarked(source[0], where)
+
+
+def unmarked(text: str, path: Path | str) -> str:
+    """A MyST file with the markers of its Markdown cells, which would be headings, blanked."""
+    page = read_page(path, text)
+    for cell in page.cells:
+        if cell.kind == "markdown":
+            for number in range(cell.body, cell.end):
+                page.lines[number] = MARKER.sub("", page.lines[number])
+    return "\n".join(page.lines) + "\n"
 
 
 class StripGradedCells(SphinxTransform):

@@ -148,7 +148,7 @@ BAD = {
     ),
     "stub is no Python": (
         GRADED.replace("    ###", "###"),
-        [(13, "nbgrader")],
+        [(12, "nbgrader")],
     ),
     "a number": ("# T\n\nIt is 0.95\nor 12 %.\n", [(3, "number"), (4, "number")]),
 }  # fmt: skip
