@@ -1,6 +1,9 @@
 """The execution cache: another state of what the chapters run on means another folder."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -63,3 +66,17 @@ def test_the_latest_states_are_kept(tmp_path):
         os.utime(tmp_path / f"state{age}", (1000 - age, 1000 - age))
     cache.prune(tmp_path, keep=2)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["state0", "state1"]
+
+
+def test_a_build_that_warned_warns_again(tmp_path):
+    source = tmp_path / "book"
+    source.mkdir()
+    (source / "conf.py").write_text('extensions = ["myst_nb", "bookext.cache"]\n')
+    (source / "index.md").write_text("# A page\n\n{ref}`nowhere`\n")
+    root = Path(cache.__file__).parents[1]
+    command = [sys.executable, "-m", "sphinx", "-W", "-n", "--keep-going", source, tmp_path / "out"]
+    environment = os.environ | {"PYTHONPATH": str(root)}
+    for _ in range(2):
+        run = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert run.returncode != 0
+        assert "index.md:3: WARNING" in run.stderr and "nowhere" in run.stderr
