@@ -187,7 +187,11 @@ class WidgetRenderer:
         if data.mime_type != WIDGET_VIEW_MIMETYPE:
             return None
         # The renderers of the other types in this output do not see its metadata any more.
-        about = {mime: dict(data.output_metadata.get(mime) or {}) for mime in PICTURES}
+        about = {
+            mime: details
+            for mime, details in data.output_metadata.items()
+            if isinstance(details, dict)
+        }
         return [widget_view(model_id=data.content["model_id"], about=about, inline=inline)]
 
 
@@ -215,15 +219,17 @@ class PairPictures(SphinxPostTransform):
             if mime is None:
                 continue
             text = "".join(node.astext() for node in types.get("text/plain", ())).strip()
-            for child in types[mime]:
-                if isinstance(child, nodes.image):
-                    view += self.picture(child, view["about"].get(mime, {}), text)
-                else:
-                    view += child.deepcopy()
+            for kind, children in types.items():
+                for image in children:
+                    if isinstance(image, nodes.image) and not image.get("alt"):
+                        image["alt"] = view["about"].get(kind, {}).get("alt") or text
+            view += [
+                self.picture(child) if isinstance(child, nodes.image) else child.deepcopy()
+                for child in types[mime]
+            ]
 
-    def picture(self, image, about, text):
+    def picture(self, image):
         node = widget_picture(**image.attributes)
-        node["alt"] = image.get("alt") or about.get("alt") or text
         size = get_image_size(str(Path(self.env.srcdir, image["uri"].lstrip("/")))) or (None, None)
         node["size"] = {}
         for name, pixels in zip(("width", "height"), size, strict=True):
@@ -248,25 +254,27 @@ class ReduceState(SphinxPostTransform):
             model = models.get(view["model_id"])
             view["live"] = model is not None and is_mountable(model)
             view["note"] = NO_STATE if model is None else NO_KERNEL
+            needs = page_state(models, [view["model_id"]])["state"].values()
             if model is None:
-                logger.warning(
+                self.warn(
+                    "state",
+                    view,
                     "a widget is shown, but its state was not saved, so it cannot run on the page. "
                     "Let the build execute the notebook that makes it, on the page that shows it.",
-                    type="widgets",
-                    subtype="state",
-                    location=view,
                 )
-            elif view["live"] and REMOTE.search(model["state"]["_esm"]):
-                logger.warning(
+            elif any(REMOTE.search(need["state"].get("_esm", "")) for need in needs):
+                self.warn(
+                    "remote",
+                    view,
                     "the module of a widget is to be fetched from another site, which the page "
                     "will not do: the picture stays. Put the code itself into _esm.",
-                    type="widgets",
-                    subtype="remote",
-                    location=view,
                 )
         shown = [view["model_id"] for view in views if view["live"]]
         for node in states:
             node["models"] = page_state(node["models"], shown)
+
+    def warn(self, subtype, view, message):
+        logger.warning(message, type="widgets", subtype=subtype, location=view)
 
 
 # ------------------------------------------------------------------------------------------ writing
