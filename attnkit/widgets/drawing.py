@@ -30,7 +30,9 @@ def new_figure(width: float, height: float) -> "Figure":
     """A figure that pyplot does not keep: a hundred displays leave nothing behind."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), facecolor=CARD, layout="constrained")
+    figure = Figure(figsize=(width, height), facecolor=CARD, layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)  # inches around everything
+    return figure
 
 
 def clean_axes(axes: Any, title: str) -> None:

@@ -33,7 +33,7 @@ function rawScores(vectors, sample, d) {
 
 /** Ticks at round numbers from −half to half. @param {number} half @returns {[number, string][]} */
 function roundTicks(half) {
-  const rough = half / 2.2;
+  const rough = half / 1.9;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * ([5, 2, 1].find((m) => m * power <= rough) ?? 1);
   const ticks = /** @type {[number, string][]} */ ([]);
@@ -42,6 +42,11 @@ function roundTicks(half) {
   }
   return ticks;
 }
+
+/** A guess: a whole number of percent. @param {number} share */
+const whole = (share) => `${Math.round(100 * share)} %`;
+/** A tick of the weight axis. @param {number} share */
+const tickText = (share) => `${number(100 * share, 2)} %`;
 
 /** @param {{model: any, el: HTMLElement}} context */
 function render({ model, el }) {
@@ -78,8 +83,8 @@ function render({ model, el }) {
     "div", { class: "aw-controls" }, dSlider.node, tSlider.node,
     make(
       "div", { class: "aw-switches" },
-      make("label", { class: "aw-check" }, scaleBox, make("span", {}, "Divide the scores by √d_k")),
-      make("label", { class: "aw-check" }, zoomBox, make("span", {}, "Zoom the axes to the data")),
+      make("label", { class: "aw-check" }, scaleBox, make("span", {}, "Divide by √d_k")),
+      make("label", { class: "aw-check" }, zoomBox, make("span", {}, "Zoom the axes")),
       another,
     ),
   );
@@ -113,7 +118,7 @@ function render({ model, el }) {
   weightPlot.area.append(guessTag, topTag);
   weightPlot.ticks("x", [1, 16, 32, 48, 64].map((k) => [(k - 0.5) / KEYS, String(k)]));
   const guessSlider = slider({
-    label: "Your guess", stops: steps(0, 1, 0.01), write: String, spoken: percent, field: false,
+    label: "Your guess", stops: steps(0, 1, 0.01), write: String, spoken: whole, field: false,
     signal, onInput: (prediction) => commit(model, { prediction }),
   });
   const measure = make("button", { type: "button", class: "aw-button aw-primary" }, "Measure");
@@ -123,7 +128,8 @@ function render({ model, el }) {
     make(
       "p", {}, make("strong", {}, "Guess first. "),
       `One query, 64 keys, d_k = ${askD}, scores not divided, temperature 1. How much of the `
-        + `weight does the best key get? (Equal shares would be ${percent(1 / KEYS)} each.)`,
+        + `weight does the best key get? (Equal shares would be ${percent(1 / KEYS)} each.) Move d_k to see how far apart `
+        + "the scores get.",
     ),
     guessSlider.node,
     make("div", { class: "aw-switches" }, measure, skip),
@@ -133,8 +139,8 @@ function render({ model, el }) {
   const answer = make("div", { class: "aw-answer" }, verdict, again);
   const weightPanel = make(
     "div", { class: "aw-panel" },
-    make("p", { class: "aw-panel-title" }, "Weights of the 64 keys"), weightPlot.node,
-    make("p", { class: "aw-axis" }, "key number"),
+    make("p", { class: "aw-panel-title" }, "Weights: the softmax of the scores"), weightPlot.node,
+    make("p", { class: "aw-axis" }, "key number; the 64 weights together make 100 %"),
   );
   const reveal = (/** @type {Record<string, any>} */ values) => {
     commit(model, { ...values, revealed: true });
@@ -229,10 +235,10 @@ function render({ model, el }) {
     setText(theoryKey, scaled ? "theory: N(0, 1)" : `theory: N(0, ${d})`);
     const measured = spread[d - 1] / (scaled ? Math.sqrt(d) : 1);
     spreadOut.set(
-      number(measured),
+      measured.toPrecision(3),
       scaled ? "standard deviation; theory: 1" : `standard deviation; theory: √d_k = ${number(deviation)}`,
     );
-    return `Scores: standard deviation ${number(measured)}, theory ${number(deviation)}.`;
+    return `Scores: standard deviation ${measured.toPrecision(3)}, theory ${number(deviation)}.`;
   }
 
   function drawWeights(/** @type {boolean} */ revealed) {
@@ -243,7 +249,7 @@ function render({ model, el }) {
       `M${(((i + 0.1) * 1000) / KEYS).toFixed(1)} 1000v-${height(weights[i])}h${(800 / KEYS).toFixed(1)}V1000Z`;
     weightBars.setAttribute("d", revealed ? weights.map((_, i) => (i === best ? "" : bar(i))).join("") : "");
     weightTop.setAttribute("d", revealed ? bar(best) : "");
-    weightPlot.ticks("y", [0, 0.5, 1].map((share) => [1 - share, percent(share * top)]));
+    weightPlot.ticks("y", [0, 0.5, 1].map((share) => [1 - share, tickText(share * top)]));
     topTag.hidden = !revealed;
     if (revealed) {
       const share = weights[best] / top;
@@ -261,7 +267,8 @@ function render({ model, el }) {
       guessLine.setAttribute("y2", (1000 * line).toFixed(1));
       guessTag.style.top = `${(100 * line).toFixed(2)}%`;
       guessTag.dataset.side = line > 0.15 ? "above" : "below";
-      setText(guessTag, `your guess: ${percent(prediction)}`);
+      guessTag.dataset.end = revealed && best < KEYS / 2 ? "right" : "left";
+      setText(guessTag, `your guess: ${whole(prediction)}`);
     }
     if (!revealed) {
       for (const out of [largestOut, entropyOut, gradientOut]) out.set("?", "after your guess", 0);
@@ -283,13 +290,14 @@ function render({ model, el }) {
     const prediction = model.get("prediction");
     question.hidden = revealed;
     answer.hidden = !revealed;
+    answer.classList.toggle("aw-plain", prediction === null);
     verdict.hidden = prediction === null;
     setText(again, prediction === null ? "Make a guess" : "Guess again");
     if (!revealed || prediction === null) return;
     const found = Array.from({ length: QUERIES }, (_, q) => Math.max(...softmax(rawScores(vectors, q, askD))));
     setText(
       verdict,
-      `d_k = ${askD}, not divided: you guessed ${percent(prediction)}, the measurement is `
+      `d_k = ${askD}, not divided: you guessed ${whole(prediction)}, the measurement is `
         + `${percent(found[model.get("sample")])}. Over eight queries: median ${percent(median(found))}, `
         + `from ${percent(Math.min(...found))} to ${percent(Math.max(...found))}.`,
     );

@@ -161,8 +161,8 @@ class ScalingWidget(CourseWidget, files="scaling"):
         right.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
         drawing.clean_axes(right, f"Weights of {tables.N_KEYS} keys")
         right.set_xlabel(
-            f"largest {measures.percent(m['largest_weight'])} · entropy {m['entropy']:.2f} of "
-            f"{math.log(tables.N_KEYS):.2f} nats · gradient {m['jacobian_norm']:.2g}",
+            f"largest {measures.percent(m['largest_weight'])} · entropy {m['entropy']:.2f} nats · "
+            f"gradient {m['jacobian_norm']:.2g}",
             color=drawing.MUTED,
             fontsize=9,
             loc="left",

@@ -45,7 +45,7 @@ function render({ model, el }) {
   let weights = /** @type {number[]} */ ([]);
   const table = dataTable(
     "The steps as a table",
-    ["Token", "Score + c", "(score + c − largest) ÷ T", "exp of that", "Weight"],
+    ["Token", "Score + c", "z = (score − largest) ÷ T", "exp z", "Weight"],
     () => {
       const shift = model.get("shift");
       const moved = scores.map((score) => score + shift);

@@ -41,8 +41,9 @@ class SoftmaxWidget(CourseWidget, files="softmax"):
     def __init__(self, scores: Any = None, labels: Any = None, **traits: Any) -> None:
         if scores is not None:
             traits["scores"] = scores
-            if labels is None and hasattr(scores, "__len__"):
-                labels = [f"token {i + 1}" for i in range(len(scores))]
+            items = scores.tolist() if hasattr(scores, "tolist") else scores
+            if labels is None and isinstance(items, (list, tuple)):
+                labels = [f"token {i + 1}" for i in range(len(items))]
         if labels is not None:
             traits["labels"] = labels
         super().__init__(**traits)

@@ -80,6 +80,9 @@ class NumberList(traitlets.List):
         super().__init__(traitlets.Float(), default)
         self.longest = longest
 
+    def set(self, obj: Any, value: Any) -> None:
+        traitlets.Instance.set(self, obj, value)  # List.set turns the text "ab" into ["ab"]
+
     def validate(self, obj: Any, value: Any) -> list[float]:
         expected = f"a list of 1 to {self.longest} finite numbers"
         items = value.tolist() if hasattr(value, "tolist") else value
@@ -101,6 +104,9 @@ class TextList(traitlets.List):
 
     def __init__(self, default: list[str]):
         super().__init__(traitlets.Unicode(), default)
+
+    def set(self, obj: Any, value: Any) -> None:
+        traitlets.Instance.set(self, obj, value)  # List.set turns the text "ab" into ["ab"]
 
     def validate(self, obj: Any, value: Any) -> list[str]:
         expected = "a list of str, one for each score"

@@ -38,9 +38,16 @@ class WidgetPage:
 
     def set(self, trait, value, name="w"):
         """What Python does when a trait is set."""
+        self.set_all({trait: value}, name)
+
+    def set_all(self, traits, name="w"):
         self.page.evaluate(
-            "([name, trait, value]) => (afm.models[name].set(trait, value), afm.settled())",
-            [name, trait, value],
+            """([name, traits]) => {
+                 const model = afm.models[name];
+                 for (const [key, value] of Object.entries(traits)) model.set(key, value);
+                 return afm.settled();
+               }""",
+            [name, traits],
         )
 
     def get(self, trait, name="w"):

@@ -1,0 +1,176 @@
+"""The browser's arithmetic is PyTorch's: to 1e-6, over hundreds of random settings."""
+
+import base64
+import math
+import random
+
+import pytest
+import torch
+from widget_page import WidgetPage
+
+from attnkit.widgets import ScalingWidget, assets, measures, tables
+
+TOLERANCE = 1e-6
+
+
+@pytest.fixture(scope="module")
+def core(browser):
+    """A page with core.js on it: core("softmax", …) calls one of its functions."""
+    page = browser.new_page()
+    source = (assets.HERE / "core.js").read_text(encoding="utf-8")
+    page.evaluate(
+        """async (source) => {
+             const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+             window.core = await import(url);
+           }""",
+        source,
+    )
+
+    def call(name, rows):
+        """The function applied to each row of arguments, in one trip to the browser."""
+        script = "([name, rows]) => rows.map((row) => { const r = core[name](...row);"
+        script += " return ArrayBuffer.isView(r) ? Array.from(r) : r; })"
+        return page.evaluate(script, [name, rows])
+
+    yield call
+    page.close()
+
+
+def settings(count=400):
+    """Random rows: 1 to 64 scores, small to ±1e4, temperatures 1e-6 to 1e6, masks of all kinds."""
+    rng = random.Random(20)
+    rows = []
+    for i in range(count):
+        n = rng.choice([1, 2, 3, 7, 31, 64])
+        size = 10 ** rng.uniform(-3, 4)
+        scores = [rng.choice([-size, size, rng.gauss(0, size), rng.gauss(0, 1)]) for _ in range(n)]
+        temperature = 10 ** rng.uniform(-6, 6) if i % 2 else 10 ** rng.uniform(-1.3, 1)
+        mask = rng.choice([None, [rng.random() < 0.5 for _ in range(n)], [False] * n, [True] * n])
+        rows.append([scores, temperature, mask])
+    return rows
+
+
+def reference(scores, temperature, mask):
+    """Softmax by PyTorch in float64; zeros where nothing is allowed."""
+    scores = torch.tensor(scores, dtype=torch.float64)
+    if mask is None:
+        mask = [True] * len(scores)
+    allowed = torch.tensor(mask)
+    weights = torch.zeros_like(scores)
+    if allowed.any():
+        weights[allowed] = torch.softmax(scores[allowed] / temperature, -1)
+    return weights
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return [reference(*setting) for setting in settings()]
+
+
+def largest_gap(found, expected):
+    assert len(found) == len(expected)
+    return max(
+        (torch.tensor(a, dtype=torch.float64) - torch.as_tensor(b)).abs().max().item()
+        for a, b in zip(found, expected, strict=True)
+    )
+
+
+def test_softmax(core, rows):
+    assert any(row.sum() == 0 for row in rows) and any(len(row) == 1 for row in rows)
+    assert largest_gap(core("softmax", settings()), rows) < TOLERANCE
+
+
+def test_softmax_beyond_what_a_division_could_hold(core):
+    found = core("softmax", [[[1e308, -1e308, 1e308], 1e-300, None], [[1e4, -1e4], 1e-9, None]])
+    assert found == [[0.5, 0, 0.5], [1, 0]]
+
+
+def test_entropy(core, rows):
+    arguments = [[row.tolist()] for row in rows]
+    assert largest_gap(core("entropy", arguments), [measures.entropy(r) for r in rows]) < TOLERANCE
+    counts = [len(row) for row in rows]
+    found = core("normalizedEntropy", [[r.tolist(), n] for r, n in zip(rows, counts, strict=True)])
+    for value, row, n in zip(found, rows, counts, strict=True):
+        if n < 2:
+            assert math.isnan(value)
+        else:
+            assert value == pytest.approx(measures.entropy(row) / math.log(n), abs=TOLERANCE)
+
+
+def test_jacobian_norm(core, rows):
+    found = core("jacobianNorm", [[row.tolist()] for row in rows])
+    assert largest_gap(found, [measures.jacobian_norm(row) for row in rows]) < TOLERANCE
+    # Where PyTorch's matrix rounds to zero, the closed form still has its digits.
+    tiny = [1 - 1e-12, 1e-12]
+    assert core("jacobianNorm", [[tiny]])[0] == pytest.approx(2e-12, rel=1e-3)
+
+
+def test_normal_density(core):
+    rng = random.Random(3)
+    arguments = [[rng.gauss(0, 40), 10 ** rng.uniform(-1, 2)] for _ in range(300)]
+    expected = [
+        math.exp(torch.distributions.Normal(0.0, s).log_prob(torch.tensor(x).double()).item())
+        for x, s in arguments
+    ]
+    found = core("normalDensity", arguments)
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-12)
+
+
+def test_tables_are_decoded_to_the_last_bit(core):
+    special = torch.tensor([0.0, -0.0, 6e-8, 1e-5, 1.0, -2.5, 65504.0, math.inf, -math.inf])
+    values = torch.cat([special, torch.randn(500, generator=torch.Generator().manual_seed(2))])
+    (found,) = core("decodeFloat16", [[tables.pack_float16(values)]])
+    assert found == values.half().tolist()
+    (nan,) = core("decodeFloat16", [[tables.pack_float16(torch.tensor([math.nan]))]])
+    assert math.isnan(nan[0])
+    octets = bytes(range(256))
+    assert core("decodeUint8", [[base64.b64encode(octets).decode()]])[0] == list(octets)
+    vectors = tables.score_tables(0).queries
+    (digits,) = core("decodeDigits", [[tables.pack_digits(vectors)]])
+    assert [(d - 32) / 8 for d in digits] == vectors.flatten().tolist()
+
+
+def test_texts(core):
+    weights = [0.0, 1.0, 4e-4, 0.0005, 0.5, 0.9994, 0.9996, 1e-30, 0.0156]
+    assert core("percent", [[w] for w in weights]) == [measures.percent(w) for w in weights]
+    shown = core("number", [[-1.5], [1234.5678], [0.00001234], [-2e7], [0], [1e400], [0.5, 1]])
+    assert shown == ["−1.5", "1230", "1.23e−5", "−2.00e7", "0", "∞", "0.5"]
+    labels = ["", " a", "b ", "a\nb", "a\tb", "a b", "<i>"]
+    assert core("visible", [[text] for text in labels]) == [
+        "(empty)", "␣a", "b␣", "a⏎b", "a⇥b", "a b", "<i>",
+    ]  # fmt: skip
+    assert core("languageOf", [["中国"], ["China"], ["日本の"]]) == ["zh-Hans", "", ""]
+
+
+def texts(page, selector):
+    return page.eval_on_selector_all(selector, "(nodes) => nodes.map((node) => node.textContent)")
+
+
+def test_scores_of_the_page_are_those_of_python(browser):
+    """The widget itself, read back from its table at 24 random settings of all its traits."""
+    page = browser.new_page()
+    board = WidgetPage(page)
+    widget = ScalingWidget(revealed=True)
+    view = board.mount(widget)
+    view.locator("summary").click()
+    rng = random.Random(8)
+    for _ in range(24):
+        widget.d_k = rng.choice([1, 2, 1024, rng.randint(1, 1024)])
+        widget.scale = rng.random() < 0.5
+        widget.temperature = round(10 ** rng.uniform(-1.3, 1), 3)
+        widget.sample = rng.randrange(8)
+        board.set_all({t: getattr(widget, t) for t in ("d_k", "scale", "temperature", "sample")})
+        cells = texts(page, "tbody td")
+        scores = [float(text.replace("−", "-")) for text in cells[::2]]
+        assert scores == pytest.approx(widget.scores().tolist(), rel=5e-4, abs=5e-5)
+        assert cells[1::2] == [measures.percent(w) for w in widget.weights().tolist()]
+        values = texts(page, ".aw-value")
+        measured = widget.measure()
+        assert float(values[0]) == pytest.approx(measured["spread"], rel=6e-3)
+        assert values[1] == measures.percent(measured["largest_weight"])
+        assert values[2] == f"{measured['entropy']:.2f} nats"
+        assert float(values[3].replace("−", "-")) == pytest.approx(
+            measured["jacobian_norm"], rel=0.06, abs=1e-15
+        )
+    assert board.errors == []
+    page.close()

@@ -1,0 +1,419 @@
+"""The widgets in a browser: mouse, keyboard, Python, two views, themes, phones, accessibility."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+from widget_page import WidgetPage
+
+from attnkit.widgets import ScalingWidget, SoftmaxWidget, measures
+
+HOSTILE = ["<img src=x onerror=alert(1)>", "cost$5 and $6", "a\nb", "", "مرحبا", "👍🏽", "x" * 80]
+
+
+@pytest.fixture
+def open_page(browser):
+    """Open a page; at the end no page may have logged an error."""
+    opened = []
+
+    def open_(**options):
+        context = browser.new_context(**options)
+        board = WidgetPage(context.new_page())
+        opened.append((context, board))
+        return board
+
+    yield open_
+    for context, board in opened:
+        assert board.errors == []
+        context.close()
+
+
+@pytest.fixture
+def board(open_page):
+    return open_page(viewport={"width": 1000, "height": 900})
+
+
+# ------------------------------------------------------------------ mouse and keyboard
+
+
+def test_mouse_moves_d_k(board):
+    view = board.mount(ScalingWidget(revealed=True))
+    range_ = view.get_by_role("slider", name="Key dimension d_k")
+    box = range_.bounding_box()
+    board.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    board.page.mouse.down()
+    board.page.mouse.move(box["x"] + box["width"] - 2, box["y"] + box["height"] / 2, steps=5)
+    board.page.mouse.up()
+    board.settled()
+    assert board.get("d_k") == 1024
+    assert view.get_by_label("Key dimension d_k, exact value").input_value() == "1024"
+
+
+def test_keyboard_moves_d_k_and_reaches_every_integer(board):
+    view = board.mount(ScalingWidget(d_k=64, revealed=True))
+    range_ = view.get_by_role("slider", name="Key dimension d_k")
+    range_.focus()
+    for key, expected in [("Home", 1), ("ArrowRight", 2), ("End", 1024), ("ArrowLeft", 939)]:
+        board.page.keyboard.press(key)
+        assert board.get("d_k") == expected
+    field = view.get_by_label("Key dimension d_k, exact value")
+    for typed, expected in [("777", 777), ("5000", 1024), ("0", 1), ("12.6", 13)]:
+        field.fill(typed)
+        field.press("Enter")
+        assert board.get("d_k") == expected
+        field.blur()
+        assert field.input_value() == str(expected)
+    board.settled()
+    assert range_.get_attribute("aria-valuetext") == "13"
+
+
+def test_a_half_typed_number_is_not_overwritten(board):
+    view = board.mount(SoftmaxWidget())
+    field = view.get_by_label("Score of 我, exact value")
+    field.click()
+    field.press("Control+a")
+    field.press_sequentially("-1.")
+    assert field.get_attribute("aria-invalid") in (None, "true")
+    field.press_sequentially("5")
+    board.settled()
+    assert field.input_value() == "-1.5" and board.get("scores") == [-1.5, 0.1, 5.8]
+    field.fill("")
+    assert field.get_attribute("aria-invalid") == "true"
+    assert board.get("scores")[0] == -1.5
+    field.blur()
+    assert field.input_value() == "-1.5" and field.get_attribute("aria-invalid") is None
+
+
+def test_scale_changes_the_weights_as_in_python(board):
+    widget = ScalingWidget(d_k=256, scale=True, revealed=True)
+    view = board.mount(widget)
+    view.get_by_label("Divide by √d_k").press("Space")
+    board.settled()
+    widget.scale = False
+    assert board.get("scale") is False
+    largest = measures.percent(widget.measure()["largest_weight"])
+    assert view.locator(".aw-value").nth(1).inner_text() == largest
+    assert view.locator(".aw-panel-title").first.inner_text() == "Scores q·k"
+
+
+def test_temperature_is_continuous_and_its_limits_are_right(board):
+    view = board.mount(SoftmaxWidget())
+    shares = view.locator(".aw-share")
+    range_ = view.get_by_role("slider", name="Temperature T")
+    range_.focus()
+    seen = set()
+    for _ in range(25):
+        range_.press("ArrowRight")
+        board.settled()
+        seen.add(view.locator(".aw-fill").last.get_attribute("style"))
+    assert len(seen) == 25
+    range_.press("Home")
+    board.settled()
+    assert board.get("temperature") == 0.05
+    assert shares.all_inner_texts() == ["< 0.1 %", "< 0.1 %", "100 %"]
+    field = view.get_by_label("Temperature T, exact value")
+    field.fill("0.0001")
+    field.press("Enter")
+    assert board.get("temperature") == 0.0001
+    field.fill("0")
+    assert board.get("temperature") == 0.0001  # not a temperature
+
+
+def test_a_constant_changes_nothing(board):
+    view = board.mount(SoftmaxWidget([1.0, 2.0, 4.0], ["a", "b", "c"]))
+    before = view.locator(".aw-share").all_inner_texts()
+    view.get_by_role("slider", name="Add c to every score").press("End")
+    board.settled()
+    assert board.get("shift") == 10
+    assert view.locator(".aw-share").all_inner_texts() == before
+    expect(view.locator(".aw-remark").last).to_contain_text("With c = 10 no weight moved")
+
+
+def test_ties_share_in_the_limit(board):
+    view = board.mount(SoftmaxWidget([2.0, 2.0, 1.0], ["a", "b", "c"]))
+    remark = view.locator(".aw-remark").first
+    assert remark.inner_text() == "T → 0: the weight is shared equally by a and b."
+    view.get_by_label("Score of b, exact value").fill("3")
+    board.settled()
+    assert remark.inner_text() == "T → 0: all the weight goes to b."
+
+
+# ------------------------------------------------------------------ predict, then measure
+
+
+def test_nothing_is_shown_before_the_guess(board):
+    view = board.mount(ScalingWidget(d_k=64))
+    assert view.locator(".aw-value").all_inner_texts()[1:] == ["?", "?", "?"]
+    assert not view.locator(".aw-bars").get_attribute("d")
+    assert not view.locator(".aw-bar-top").get_attribute("d")
+    expect(view.locator("details")).to_be_hidden()
+    assert "%" not in view.locator(".aw-live").inner_text()
+
+
+def test_guess_and_measurement_are_drawn_together(board):
+    view = board.mount(ScalingWidget(d_k=64))
+    guess = view.get_by_role("slider", name="Your guess")
+    guess.focus()
+    for _ in range(20):
+        guess.press("ArrowLeft")
+    assert board.get("prediction") == 0.3
+    view.get_by_role("button", name="Measure").press("Enter")
+    board.settled()
+    python = ScalingWidget(d_k=256, scale=False)
+    largest = python.measure()["largest_weight"]
+    assert [board.get(t) for t in ("d_k", "scale", "temperature", "revealed", "prediction")] == [
+        256, False, 1, True, 0.3,
+    ]  # fmt: skip
+    line, bar = view.locator(".aw-guess-line"), view.locator(".aw-bar-top").get_attribute("d")
+    assert float(line.get_attribute("y1")) == pytest.approx(700)
+    assert float(re.search(r"v-([\d.]+)", bar)[1]) == pytest.approx(1000 * largest, abs=0.06)
+    verdict = view.locator(".aw-verdict")
+    expect(verdict).to_be_focused()
+    expect(verdict).to_contain_text(
+        f"you guessed 30 %, the measurement is {measures.percent(largest)}"
+    )
+    view.get_by_role("button", name="Guess again").click()
+    board.settled()
+    expect(view.locator(".aw-question")).to_be_visible()
+    expect(guess).to_be_focused()
+
+
+def test_the_guess_can_be_skipped(board):
+    view = board.mount(ScalingWidget(d_k=64))
+    view.get_by_role("button", name="Skip the guess").click()
+    board.settled()
+    assert board.get("prediction") is None and board.get("revealed") is True
+    assert board.get("d_k") == 64
+    expect(view.locator(".aw-guess-line")).to_be_hidden()
+    expect(view.locator(".aw-verdict")).to_be_hidden()
+
+
+def test_the_guess_line_can_be_dragged(board):
+    view = board.mount(ScalingWidget())
+    box = view.locator(".aw-weight-plot").bounding_box()
+    board.page.mouse.move(box["x"] + 50, box["y"] + box["height"] * 0.5)
+    board.page.mouse.down()
+    board.page.mouse.move(box["x"] + 50, box["y"] + box["height"] * 0.25)
+    board.page.mouse.up()
+    assert board.get("prediction") == pytest.approx(0.75, abs=0.02)
+
+
+def test_python_sees_and_sets_the_guess(board):
+    view = board.mount(ScalingWidget())
+    board.set("prediction", 0.9)
+    assert view.get_by_role("slider", name="Your guess").get_attribute("aria-valuetext") == "90 %"
+    board.set("revealed", True)
+    expect(view.locator(".aw-verdict")).to_contain_text("you guessed 90 %")
+
+
+# ------------------------------------------------------------------ Python and other views
+
+
+def test_python_moves_the_controls(board):
+    view = board.mount(ScalingWidget(revealed=True))
+    board.set("d_k", 777)
+    board.set("temperature", 0.123)
+    board.set("scale", False)
+    assert view.get_by_label("Key dimension d_k, exact value").input_value() == "777"
+    assert (
+        view.get_by_role("slider", name="Key dimension d_k").get_attribute("aria-valuetext")
+        == "777"
+    )
+    assert view.get_by_label("Temperature, exact value").input_value() == "0.123"
+    assert not view.get_by_label("Divide by √d_k").is_checked()
+
+
+def test_python_changes_the_number_of_tokens(board):
+    view = board.mount(SoftmaxWidget())
+    board.page.evaluate("afm.models.w.state.scores = [1, 2]")
+    board.set("labels", ["left", "right"])
+    assert view.locator(".aw-row .aw-token").all_inner_texts() == ["left", "right"]
+    assert view.locator(".aw-share").all_inner_texts() == ["26.9 %", "73.1 %"]
+
+
+@pytest.mark.parametrize("widget", [ScalingWidget(revealed=True), SoftmaxWidget()])
+def test_two_views_stay_in_step(board, widget):
+    views = board.mount(widget, views=2)
+    temperature = views.first.get_by_role("slider", name=re.compile("^Temperature"))
+    temperature.press("ArrowRight")
+    board.settled()
+    fields = views.get_by_label(re.compile("^Temperature.*exact value"))
+    assert fields.first.input_value() == fields.last.input_value() == "1.02"
+    assert board.page.evaluate("afm.models.w.saves") == 1
+
+
+def test_cleanup_leaves_nothing(board):
+    for name, widget in [("a", ScalingWidget()), ("b", SoftmaxWidget())]:
+        board.mount(widget, name, views=2)
+        model = f"afm.models.{name}"
+        assert board.page.evaluate(f"{model}.count()") > 0
+        field = board.page.evaluate_handle(f"document.querySelector('.{name} input[type=number]')")
+        board.page.evaluate(f"{model}.cleanups.forEach((clean) => clean())")
+        assert board.page.evaluate(f"{model}.count()") == 0
+        assert board.page.locator(f".view.{name} > *").count() == 0
+        saves = board.page.evaluate(f"{model}.saves")
+        field.evaluate("(f) => { f.value = '3'; f.dispatchEvent(new Event('input')); }")
+        board.set("temperature", 3.0, name)
+        assert board.page.evaluate(f"{model}.saves") == saves
+
+
+def test_the_summary_speaks_only_after_a_pause(board):
+    view = board.mount(ScalingWidget(revealed=True))
+    live = view.locator("[aria-live=polite]")
+    before = live.inner_text()
+    view.get_by_role("slider", name="Key dimension d_k").press("End")
+    board.settled()
+    assert live.inner_text() == before
+    expect(live).to_contain_text("d_k 1024, divided by root d_k")
+    expect(live).to_contain_text(re.compile(r"Largest weight [\d.]+ %, entropy"))
+
+
+# ------------------------------------------------------------------ labels, themes, sizes
+
+
+def test_labels_are_text_in_their_language(board):
+    view = board.mount(SoftmaxWidget([float(i) for i in range(9)], [*HOSTILE, "中国", "中国"]))
+    view.locator("summary").click()
+    tokens = view.locator(".aw-row .aw-token")
+    assert tokens.all_text_contents()[:4] == [HOSTILE[0], HOSTILE[1], "a⏎b", "(empty)"]
+    assert view.locator("img").count() == 0
+    assert tokens.nth(7).get_attribute("lang") == "zh-Hans"
+    assert tokens.nth(1).get_attribute("lang") is None
+    assert view.locator("tbody th").first.inner_text() == HOSTILE[0]
+
+
+def widgets_of_all_kinds(board):
+    board.mount(ScalingWidget(d_k=64, scale=False), "ask")
+    board.mount(ScalingWidget(d_k=256, scale=False, revealed=True, prediction=0.2), "done")
+    board.mount(ScalingWidget(revealed=True), "plain")
+    board.mount(SoftmaxWidget(), "soft")
+    board.mount(
+        SoftmaxWidget([1e4, -1e4, *map(float, range(22))], [*HOSTILE, *"abcdefghijklmnopq"]), "many"
+    )
+    for details in board.page.locator("details").all():
+        details.evaluate("(d) => { d.open = true; }")
+    board.settled()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 320])
+def test_axe_finds_nothing(open_page, theme, width):
+    board = open_page(viewport={"width": width, "height": 800})
+    board.page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
+    widgets_of_all_kinds(board)
+    found = Axe().run(board.page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+GROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 25, 29)"}
+
+
+@pytest.mark.parametrize("system", ["light", "dark"])
+@pytest.mark.parametrize("attribute", [None, "light", "dark"])
+def test_the_page_s_theme_goes_before_the_system_s(open_page, system, attribute):
+    board = open_page(color_scheme=system)
+    if attribute:
+        board.page.evaluate("(t) => { document.documentElement.dataset.theme = t; }", attribute)
+    view = board.mount(SoftmaxWidget())
+    ground = view.locator(".aw-root").evaluate("(root) => getComputedStyle(root).backgroundColor")
+    assert ground == GROUNDS[attribute or system]
+
+
+def luminance(colour):
+    channels = [int(c) / 255 for c in re.findall(r"\d+", colour)[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_graphics_stand_out(board, theme):
+    board.page.evaluate("(t) => { document.documentElement.dataset.theme = t; }", theme)
+    widgets_of_all_kinds(board)
+    ground = luminance(GROUNDS[theme])
+    for selector, name in [
+        (".done .aw-bars", "fill"),
+        (".done .aw-bar-top", "fill"),
+        (".done .aw-hist", "fill"),
+        (".done .aw-theory", "stroke"),
+        (".done .aw-rug", "stroke"),
+        (".done .aw-guess-line", "stroke"),
+        (".soft .aw-fill", "backgroundColor"),
+        (".soft .aw-fill-top", "backgroundColor"),
+        (".soft .aw-field", "borderTopColor"),
+        (".ask .aw-meter", "borderTopColor"),
+    ]:
+        colour = board.page.locator(selector).first.evaluate(
+            "(node, name) => getComputedStyle(node)[name]", name
+        )
+        high, low = sorted([ground, luminance(colour)], reverse=True)
+        assert (high + 0.05) / (low + 0.05) >= 3, f"{selector}: {colour} on {GROUNDS[theme]}"
+
+
+def test_nothing_overflows_320_pixels(open_page):
+    board = open_page(viewport={"width": 320, "height": 640}, has_touch=True)
+    widgets_of_all_kinds(board)
+    assert board.page.evaluate("document.documentElement.scrollWidth") == 320
+    outside = board.page.evaluate(
+        """() => [...document.querySelectorAll(".aw-root *")]
+             .filter((node) => !node.closest(".aw-scroll, .aw-hidden, .aw-live"))
+             .filter((node) => node.getClientRects().length)
+             .filter((node) => { const box = node.getBoundingClientRect();
+                                 return box.right > 320.5 || box.left < -0.5; })
+             .map((node) => node.outerHTML.slice(0, 120))"""
+    )
+    assert outside == []
+
+
+def test_targets_are_large_enough_for_a_finger(open_page):
+    board = open_page(viewport={"width": 360, "height": 640}, has_touch=True)
+    widgets_of_all_kinds(board)
+    small = board.page.evaluate(
+        """() => [...document.querySelectorAll("button, input, summary")]
+             .map((node) => node.closest(".aw-check") ?? node)
+             .filter((node) => node.getClientRects().length)
+             .filter((node) => { const b = node.getBoundingClientRect();
+                                 return b.height < 35 || b.width < 44; })
+             .map((node) => node.outerHTML.slice(0, 120))"""
+    )
+    assert small == []
+
+
+def test_no_ids_and_a_name_for_every_control(board):
+    widgets_of_all_kinds(board)
+    assert board.page.locator("main [id]").count() == 0
+    nameless = board.page.evaluate(
+        """() => [...document.querySelectorAll("main input, main button")].filter((c) =>
+             !(c.getAttribute("aria-label") || c.closest("label")?.textContent || c.textContent)
+               .trim()).map((c) => c.outerHTML)"""
+    )
+    assert nameless == []
+
+
+def test_focus_is_visible(board):
+    view = board.mount(ScalingWidget())
+    board.page.keyboard.press("Tab")
+    first = view.locator("input").first
+    expect(first).to_be_focused()
+    style = first.evaluate(
+        "(n) => { const s = getComputedStyle(n); return [s.outlineStyle, s.outlineWidth]; }"
+    )
+    assert style == ["solid", "3px"]
+
+
+def test_forced_colours_keep_the_bars(open_page):
+    board = open_page(forced_colors="active")
+    view = board.mount(SoftmaxWidget())
+    fill = view.locator(".aw-fill-top").evaluate("(n) => getComputedStyle(n).backgroundColor")
+    ground = view.locator(".aw-track").first.evaluate("(n) => getComputedStyle(n).backgroundColor")
+    assert fill != ground
+
+
+def test_sixty_four_tokens_and_one(board):
+    many = SoftmaxWidget([i / 10 for i in range(64)], [f"t{i}" for i in range(64)])
+    view = board.mount(many, "many")
+    shares = view.locator(".aw-share").all_inner_texts()
+    assert shares == [measures.percent(w) for w in many.weights().tolist()]
+    one = board.mount(SoftmaxWidget([3.0], ["only"]), "one")
+    assert one.locator(".aw-share").all_inner_texts() == ["100 %"]
+    assert one.locator(".aw-value").first.inner_text() == "0.00 nats"
