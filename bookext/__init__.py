@@ -3,7 +3,7 @@
 from importlib import import_module
 
 #: In the order in which they are set up.
-PARTS: list[str] = ["cache", "public", "kernel_only", "alttext", "widgets"]
+PARTS: list[str] = ["cache", "public", "kernel_only", "alttext", "mathml", "widgets"]
 
 
 def setup(app):

@@ -13,6 +13,8 @@ from docutils import nodes
 from myst_nb.core.render import MimeData, NbElementRenderer
 from sphinx.util import logging
 
+from bookext.places import placed
+
 logger = logging.getLogger(__name__)
 
 CURE = (
@@ -78,10 +80,8 @@ def _warn(app, node, docname, name):
 
 def _line(node, source: Path, name: str) -> int | None:
     """The line of the node or of what holds it, or below that the first that names the picture."""
-    place, steps = node, 0
-    while place.parent is not None and not place.line:  # 0 is unknown too
-        place, steps = place.parent, steps + 1
-    if steps and isinstance(place, nodes.section) and source.suffix == ".md":
+    place = placed(node)
+    if place is not node and isinstance(place, nodes.section) and source.suffix == ".md":
         lines = source.read_text(encoding="utf-8").splitlines()
         for number, text in enumerate(lines[place.line :], start=place.line + 1):
             if name in text:
