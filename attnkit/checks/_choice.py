@@ -5,12 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from attnkit.checks import _failures
 from attnkit.checks._engine import Arrays, Misconception
-from attnkit.checks._recording import read_text, text_array, undisturbed
+from attnkit.checks._recording import (
+    CALL_SECONDS,
+    given_back,
+    quiet,
+    read_text,
+    text_array,
+    time_limit,
+)
 from attnkit.checks._verdict import Verdict
 
 
@@ -68,7 +76,7 @@ class ChoiceExercise:
         """Record which letters the answer names, and what else it holds."""
         known = [option.letter for option in self.options]
         try:
-            with undisturbed():
+            with given_back(), quiet(), time_limit(CALL_SECONDS):
                 letters, strange = _letters(answer, known)
         except KeyboardInterrupt:
             raise
@@ -98,11 +106,13 @@ class ChoiceExercise:
             return self._verdict("unreadable-record", _failures.COMMON["unreadable-record"])
         if record["strange"]:
             named = ", ".join(str(item) for item in record["strange"])
-            message = f"There is no option {named}. The letters are {', '.join(letters)}."
+            message = _failures.COMMON["not-an-option"].format(
+                strange=named, letters=", ".join(letters)
+            )
             return self._verdict("not-an-option", message)
         chosen = frozenset(letter for letter, flag in zip(letters, flags, strict=True) if flag)
         if not chosen:
-            return self._verdict("not-written-yet", "No letter is chosen yet.")
+            return self._verdict("not-written-yet", "There is no answer yet: choose your letters.")
         if chosen == self.key:
             return Verdict(self.id, True, "right", "Right: these letters and no other.")
         slip = next(slip for slip in self.misconceptions if slip.fits(chosen, self.key))
@@ -135,21 +145,21 @@ class ChoiceExercise:
 
 
 def _letters(answer: object, known: list[str]) -> tuple[set[str] | None, list[str]]:
-    """Letters that the answer names and items that are none; None for an answer of no use."""
+    """Letters that the answer names and words that are none; None for an answer of no use.
+
+    "A, C", "A and C", "ac", {"A", "C"} and ["a)", "c)"] all mean the same.
+    """
     if answer is None or answer is ...:
         return set(), []
-    if isinstance(answer, str):
-        # "A, C", "A and C", "ac" and "A C" are all meant in the same way.
-        items = [word for word in re.findall(r"\w+", answer) if word.lower() != "and"]
-        if all(set(word.upper()) <= set(known) for word in items):
-            items = list("".join(items))
-    elif isinstance(answer, Iterable) and not isinstance(answer, bytes):
-        items = list(answer)
-        if not all(isinstance(item, str) for item in items):
-            return None, []
-    else:
+    if isinstance(answer, bytes) or not isinstance(answer, Iterable):
         return None, []
-    clean = [item.strip(" .,;:()*'\"").upper() for item in items]
-    return {item for item in clean if item in known}, [
-        item[:20] for item, letter in zip(items, clean, strict=True) if letter not in known
-    ]
+    items = [answer[:1000]] if isinstance(answer, str) else list(islice(answer, 100))
+    if not all(isinstance(item, str) for item in items):
+        return None, []
+    letters, strange = set(), []
+    for word in re.findall(r"\w+", " ".join(items).upper()):
+        if set(word) <= set(known):
+            letters |= set(word)
+        elif word != "AND":
+            strange.append(word[:20])
+    return letters, strange

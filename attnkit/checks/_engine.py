@@ -16,6 +16,7 @@ from attnkit.checks._compare import all_close, named, trimmed
 from attnkit.checks._recording import (
     CALL_SECONDS,
     PROBE_SECONDS,
+    given_back,
     read_text,
     record_call,
     text_array,
@@ -149,14 +150,18 @@ class FunctionExercise:
             return {"answer/record": text_array(trouble)}
         arrays = {"answer/record": text_array({"status": "callable"})}
         styles, deadline = list(self.styles), time.monotonic() + PROBE_SECONDS
-        first = self.trials[0]
-        for name, trial in [*((trial.name, trial) for trial in self.trials), ("again", first)]:
-            record, results = self._attempt(answer, trial, styles, deadline)
-            arrays[f"{name}/record"] = text_array(record)
-            arrays.update({f"{name}/{key}": array for key, array in results.items()})
-            if record["status"] == "time":
-                break
+        with given_back():
+            for name, trial in self._calls():
+                record, results = self._attempt(answer, trial, styles, deadline)
+                arrays[f"{name}/record"] = text_array(record)
+                arrays.update({f"{name}/{key}": array for key, array in results.items()})
+                if record["status"] == "time":
+                    break
         return arrays
+
+    def _calls(self) -> list[tuple[str, Trial]]:
+        """Every trial by name, and the first one again: a function gives the same result twice."""
+        return [*((trial.name, trial) for trial in self.trials), ("again", self.trials[0])]
 
     def _attempt(self, answer: Callable, trial: Trial, styles: list[str], deadline: float):
         failed = None
@@ -187,11 +192,12 @@ class FunctionExercise:
             for misconception in self.misconceptions:
                 if misconception.explains(required):
                     return self._named(misconception, required)
-        return _failures.general(self, required, again) or self._passed(seen)
+        failure = _failures.general(self, required, again)
+        return self._passed(seen) if failure is None else failure
 
     def _read(self, arrays: Arrays) -> tuple[list[Seen], Seen]:
         seen = []
-        for name, trial in [*((t.name, t) for t in self.trials), ("again", self.trials[0])]:
+        for name, trial in self._calls():
             key = f"{name}/record"
             record = read_text(arrays[key]) if key in arrays else {"status": "skipped"}
             if "status" not in record or not isinstance(record.get("changed", []), list):

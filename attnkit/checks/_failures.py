@@ -38,10 +38,11 @@ COMMON: dict[str, str] = {
     "hard-coded": "It returned the same result for different inputs: the arguments are not used.",
     "not-repeatable": "The same input gave two different results. A random number, or something "
     "kept between two calls, has found its way in.",
-    "changes-its-input": "The results are right, but the argument {changed} is not what it was: "
-    "the caller's array was overwritten. Write x = x / 2, not x /= 2.",
+    "changes-its-input": "The argument {changed} is not what it was before the call: the "
+    "caller's array was overwritten. Write x = x / 2, not x /= 2.",
     "wrong": "This is not what is expected, and not a mistake that has a name here. Do the small "
     "input below by hand and compare line by line.",
+    "not-an-option": "There is no option {strange}. The letters are {letters}.",
     "unreadable-record": "What was recorded cannot be read: probe the answer again.",
 }
 
@@ -97,16 +98,17 @@ def general(exercise: FunctionExercise, trials: Sequence[Seen], again: Seen) -> 
         return verdict(
             exercise, "not-repeatable", message, trials[0], got={**trials[0].got, **second}
         )
-    wrong = [seen for seen in trials if not seen.right]
-    if wrong:
-        return _wrong(exercise, trials, wrong[0])
     for seen in trials:
         changed = [str(name) for name in seen.record.get("changed", [])]
         if changed:
             message = COMMON["changes-its-input"].format(changed=" and ".join(changed))
-            got = {name: "overwritten" for name in changed}
-            return verdict(exercise, "changes-its-input", message, seen, got=got)
-    return None
+            return verdict(exercise, "changes-its-input", message, seen, got=_overwritten(changed))
+    wrong = [seen for seen in trials if not seen.right]
+    return _wrong(exercise, trials, wrong[0]) if wrong else None
+
+
+def _overwritten(changed: Sequence[str]) -> dict[str, object]:
+    return {name: "overwritten" for name in changed}
 
 
 def _alike(first: np.ndarray, second: np.ndarray | None) -> bool:
@@ -122,6 +124,8 @@ def _not_returned(exercise: FunctionExercise, seen: Seen) -> Verdict:
         "size": "too-large", "nothing": "printed-only" if record.get("printed") else
         "returned-nothing",
     }.get(status, "unreadable-record")  # fmt: skip
+    if name == "not-written-yet":
+        return verdict(exercise, name, COMMON[name])
     line = record.get("line")
     values = {
         "type": "", "message": "", "seconds": "", "result": "The result", "count": "", "shape": "",
@@ -142,16 +146,13 @@ def _wrong(exercise: FunctionExercise, trials: Sequence[Seen], first: Seen) -> V
     )
     if same and len(trials) > 1:
         return verdict(exercise, "hard-coded", COMMON["hard-coded"], first)
-    for seen in trials:
-        for key, array in seen.expected.items():
-            got = trimmed(seen.got[key], array.ndim)
-            if got.shape != array.shape:
-                values = {"result": key, "shape": got.shape, "expected": array.shape}
-                message = COMMON["wrong-shape"].format(**values)
-                return verdict(exercise, "wrong-shape", message, seen)
-    for seen in trials:
-        for key in exercise.results:
-            if not np.isfinite(seen.got[key]).all():
-                message = COMMON["not-a-number"].format(result=key)
-                return verdict(exercise, "not-a-number", message, seen)
+    for key, array in first.expected.items():
+        got = trimmed(first.got[key], array.ndim)
+        if got.shape != array.shape:
+            values = {"result": key, "shape": got.shape, "expected": array.shape}
+            return verdict(exercise, "wrong-shape", COMMON["wrong-shape"].format(**values), first)
+    for key in exercise.results:
+        if not np.isfinite(first.got[key]).all():
+            message = COMMON["not-a-number"].format(result=key)
+            return verdict(exercise, "not-a-number", message, first)
     return verdict(exercise, "wrong", COMMON["wrong"], first)

@@ -12,6 +12,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -86,20 +87,12 @@ class _Sink(io.TextIOBase):
 
 
 @contextlib.contextmanager
-def undisturbed() -> Iterator[_Sink]:
-    """Give back random states, torch modes, warnings and streams as they were."""
-    sink = _Sink()
+def given_back() -> Iterator[None]:
+    """Leave random states and torch modes as they were."""
     states = random.getstate(), np.random.get_state(), torch.get_rng_state()
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     try:
-        with (
-            contextlib.redirect_stdout(sink),
-            contextlib.redirect_stderr(sink),
-            warnings.catch_warnings(),
-            np.errstate(all="ignore"),
-        ):
-            warnings.simplefilter("ignore")
-            yield sink
+        yield
     finally:
         random.setstate(states[0])
         np.random.set_state(states[1])
@@ -108,7 +101,21 @@ def undisturbed() -> Iterator[_Sink]:
         torch.set_default_dtype(dtype)
 
 
-def as_array(value: object) -> np.ndarray:
+@contextlib.contextmanager
+def quiet() -> Iterator[_Sink]:
+    """Swallow what is printed, and warnings."""
+    sink = _Sink()
+    with (
+        contextlib.redirect_stdout(sink),
+        contextlib.redirect_stderr(sink),
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+    ):
+        warnings.simplefilter("ignore")
+        yield sink
+
+
+def as_array(value: Any) -> np.ndarray:
     """A number, tensor, array or nested list of them as a plain real array."""
     if isinstance(value, torch.Tensor):
         tensor = value.detach().cpu()
@@ -134,15 +141,16 @@ def _safe_text(thing: object) -> str:
         return ""
 
 
-def _unpack(result: object, names: Sequence[str]) -> tuple[dict, dict[str, np.ndarray]]:
+def _unpack(result: Any, names: Sequence[str]) -> tuple[dict, dict[str, np.ndarray]]:
     """Status and arrays of what came back."""
     kind = type(result).__name__[:80]
     if inspect.iscoroutine(result):
         result.close()
+        return {"status": "type", "type": kind, "result": "The result"}, {}
     if result is None:
         return {"status": "nothing"}, {}
     several = len(names) > 1 and isinstance(result, tuple | list)
-    parts = list(result) if several else [result]
+    parts: list[Any] = [*result] if several else [result]
     if several and len(parts) != len(names):
         return {"status": "count", "count": len(parts)}, {}
     arrays = {}
@@ -160,7 +168,7 @@ def _unpack(result: object, names: Sequence[str]) -> tuple[dict, dict[str, np.nd
     return {"status": "returned"}, arrays
 
 
-def _altered(before: object, after: object) -> bool:
+def _altered(before: Any, after: Any) -> bool:
     if isinstance(before, torch.Tensor) and isinstance(after, torch.Tensor):
         if before.requires_grad != after.requires_grad or before.dtype != after.dtype:
             return True
@@ -169,7 +177,7 @@ def _altered(before: object, after: object) -> bool:
     return before.shape != after.shape or not np.array_equal(before, after)
 
 
-def copied(value: object) -> object:
+def copied(value: Any) -> Any:
     """A fresh copy of one argument: a Parameter stays a Parameter."""
     if isinstance(value, torch.nn.Parameter):
         return torch.nn.Parameter(value.detach().clone(), requires_grad=value.requires_grad)
@@ -186,8 +194,9 @@ def record_call(
     Whatever the answer raises is written down, except KeyboardInterrupt, which passes.
     """
     given = {name: copied(value) for name, value in arguments.items()}
+    record: dict[str, Any] = {}
     arrays: dict[str, np.ndarray] = {}
-    with undisturbed() as sink:
+    with quiet() as sink:
         try:
             with time_limit(seconds):
                 record, arrays = _unpack(answer(*given.values()), results)

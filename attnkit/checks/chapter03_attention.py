@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from attnkit.checks import _wrong_attention as at
-from attnkit.checks._engine import FunctionExercise, Misconception, Seen, Trial
+from attnkit.checks._attention_trials import (
+    TRIALS,
+    breaks_only_on_large,
+    one_maximum,
+    results_swapped,
+)
+from attnkit.checks._engine import FunctionExercise, Misconception
 
 #: The sections of chapter 3 that messages link to.
 SECTIONS = {
@@ -21,67 +27,6 @@ SECTIONS = {
 }
 
 
-def _results_swapped(trials: Sequence[Seen]) -> bool:
-    swapped = all(
-        seen.returned
-        and seen.got["output"].shape == seen.expected["weights"].shape
-        and seen.got["weights"].shape == seen.expected["output"].shape
-        for seen in trials
-    )
-    return swapped and not all(seen.shaped for seen in trials)
-
-
-def _breaks_only_on_large(trials: Sequence[Seen]) -> bool:
-    return all(
-        seen.right if seen.trial.compared else _not_finite(seen).any() or not seen.returned
-        for seen in trials
-    )
-
-
-def _one_maximum(trials: Sequence[Seen]) -> bool:
-    """Large scores break some rows and not others."""
-    rows = [_not_finite(seen) for seen in trials if not seen.trial.compared and seen.shaped]
-    return _breaks_only_on_large(trials) and any(row.any() and not row.all() for row in rows)
-
-
-def _not_finite(seen: Seen) -> np.ndarray:
-    """For each row of the weights, whether something in it is not finite."""
-    return ~np.isfinite(seen.got.get("weights", np.zeros((1, 1)))).all(axis=-1)
-
-
-def _trial(name: str, n_q: int, n_k: int, d_key: int, d_value: int, *batch: int) -> Trial:
-    draw = np.random.default_rng(10).normal
-    shapes = {"query": (n_q, d_key), "key": (n_k, d_key), "value": (n_k, d_value)}
-    inputs = {key: draw(0, 1.2, batch + shape).round(1) for key, shape in shapes.items()}
-    return Trial(name, inputs, required=not batch)
-
-
-TRIALS = (
-    Trial(
-        "one query, two keys",
-        {
-            "query": np.array([[2.0, 0.0, 1.0, 0.0]]),
-            "key": np.array([[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0]]),
-            "value": np.array([[10.0], [20.0]]),
-        },
-    ),
-    _trial("all sizes differ", 2, 3, 5, 7),
-    _trial("as many keys as value columns", 2, 3, 5, 3),
-    _trial("values as long as keys", 3, 2, 5, 5),
-    _trial("as many queries as keys", 3, 3, 2, 5),
-    Trial(
-        "large scores",
-        {
-            "query": np.array([[40.0], [-40.0]]),
-            "key": np.array([[50.0], [50.05]]),
-            "value": np.array([[10.0], [20.0]]),
-        },
-        compared=False,
-    ),
-    _trial("extra axes", 3, 5, 2, 7, 2, 3),
-)
-
-
 def _wrong(name: str, link: str, message: str, *wrong: Callable) -> Misconception:
     return Misconception(name, message, link, wrong)
 
@@ -91,7 +36,7 @@ MISCONCEPTIONS = (
         "results-swapped",
         "Output and weights have changed places: return output first, then weights.",
         "ch3-numpy",
-        when=_results_swapped,
+        when=results_swapped,
     ),
     _wrong(
         "not-scaled",
@@ -261,8 +206,8 @@ MISCONCEPTIONS = (
         "ch3-scale",
         "The scores are cosines: queries and keys were brought to length 1. In a dot product "
         "their lengths count.",
-        at.with_weights(lambda s: at.softmax(s), at.cosine),
-        at.with_weights(lambda s: at.softmax(s), lambda q, k: at.cosine(q, k) / q.shape[-1] ** 0.5),
+        at.with_weights(at.softmax, at.cosine),
+        at.with_weights(at.softmax, lambda q, k: at.cosine(q, k) / q.shape[-1] ** 0.5),
     ),
     _wrong(
         "masks-the-future",
@@ -277,14 +222,14 @@ MISCONCEPTIONS = (
         "Nearly: the largest score of the whole table is subtracted, and rows far below it become "
         "0/0. Subtract each row's own maximum: axis=-1, keepdims=True.",
         "ch3-softmax",
-        when=_one_maximum,
+        when=one_maximum,
     ),
     Misconception(
         "overflows",
         "Right on ordinary scores, and exp of a few thousand is more than a float can hold. "
         "Subtract each row's maximum before exp: it changes no weight.",
         "ch3-softmax",
-        when=_breaks_only_on_large,
+        when=breaks_only_on_large,
     ),
 )
 

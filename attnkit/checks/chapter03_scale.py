@@ -138,8 +138,8 @@ FOLD_SCALE = FunctionExercise(
     trials=(
         Trial("one column", {"query_proj_weight": 2 * _grid(4, 1) + 1, "d_key": 4}),
         Trial("wide", {"query_proj_weight": _grid(2, 3), "d_key": 2}),
-        Trial("tall", {"query_proj_weight": _grid(5, 2), "d_key": 5}),
         Trial("square", {"query_proj_weight": _grid(3, 3), "d_key": 3}),
+        Trial("tall", {"query_proj_weight": _grid(5, 2), "d_key": 5}),
         Trial(
             "parameter",
             {"query_proj_weight": _grid(7, 5), "d_key": 7},
