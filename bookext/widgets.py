@@ -5,10 +5,10 @@ same output, one line for readers without JavaScript, and the view script. The p
 state of the models that its views need and nothing else, and ``assets/widget-host.js`` mounts them.
 html-manager, require.js and their CDNs, which myst-nb would add, are not used.
 
-The steps, in Sphinx's order: a mime renderer turns a view into a node, while the output's metadata
-is still at hand; when the doctree has been read, the saved state leaves myst-nb's list of scripts
-and becomes a node too; a post-transform puts picture and view together, before myst-nb chooses one
-mime type; a late one, when it is known which views stay on the page, reduces the state to them.
+The steps, in Sphinx's order: a mime renderer turns a view into a node; when the doctree has been
+read, the saved state leaves myst-nb's list of scripts and becomes a node too; a post-transform puts
+picture and view together, before myst-nb chooses one mime type; a late one, when it is known which
+views stay on the page, reduces the state to them. The picture's text and size are alttext.py's.
 """
 
 import json
@@ -16,16 +16,13 @@ import math
 import re
 from collections import Counter
 from pathlib import Path
-from posixpath import join
 from shutil import copyfile
-from urllib.parse import quote
 
 from docutils import nodes
 from myst_nb.core.render import WIDGET_STATE_MIMETYPE, WIDGET_VIEW_MIMETYPE, load_mime_renders
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
-from sphinx.util.images import get_image_size
 
 ASSETS = Path(__file__).parent / "assets"
 HOST, STYLE = "widget-host.js", "widget-host.css"
@@ -42,7 +39,6 @@ PICTURES = (
 SCRIPTLESS = ("epub", "applehelp", "devhelp", "htmlhelp", "qthelp")
 NO_SCRIPT = "This widget needs JavaScript; what stands here is its state at the start."
 NO_KERNEL = "This control needs a running notebook."
-
 NO_STATE = "The saved state of this widget is missing on this page."
 
 #: Traits that only a Jupyter front end reads, and those of every DOMWidget where they say nothing.
@@ -169,10 +165,6 @@ class widget_view(nodes.General, nodes.Element):
     """One view of a model; its children are what stands for it where it does not run."""
 
 
-class widget_picture(nodes.image):
-    """The static picture of a widget: an image that is written with its size."""
-
-
 class widget_state(nodes.Invisible, nodes.Element):
     """The saved state of the models of a document."""
 
@@ -186,13 +178,7 @@ class WidgetRenderer:
     def handle_mime(renderer, data, inline):
         if data.mime_type != WIDGET_VIEW_MIMETYPE:
             return None
-        # The renderers of the other types in this output do not see its metadata any more.
-        about = {
-            mime: details
-            for mime, details in data.output_metadata.items()
-            if isinstance(details, dict)
-        }
-        return [widget_view(model_id=data.content["model_id"], about=about, inline=inline)]
+        return [widget_view(model_id=data.content["model_id"], inline=inline)]
 
 
 def take_state(app, doctree):
@@ -209,7 +195,7 @@ class PairPictures(SphinxPostTransform):
     default_priority = 3  # myst-nb picks one mime type of the bundle at 4
 
     def run(self, **kwargs):
-        for view in self.document.findall(widget_view):
+        for view in list(self.document.findall(widget_view)):
             types = {
                 box["mime_type"]: box.children
                 for box in view.parent.parent or ()
@@ -218,27 +204,10 @@ class PairPictures(SphinxPostTransform):
             mime = next((mime for mime in PICTURES if types.get(mime)), None)
             if mime is None:
                 continue
-            text = "".join(node.astext() for node in types.get("text/plain", ())).strip()
-            for kind, children in types.items():
-                for image in children:
-                    if isinstance(image, nodes.image) and not image.get("alt"):
-                        image["alt"] = view["about"].get(kind, {}).get("alt") or text
-            view += [
-                self.picture(child) if isinstance(child, nodes.image) else child.deepcopy()
-                for child in types[mime]
-            ]
-
-    def picture(self, image):
-        node = widget_picture(**image.attributes)
-        size = get_image_size(str(Path(self.env.srcdir, image["uri"].lstrip("/")))) or (None, None)
-        node["size"] = {}
-        for name, pixels in zip(("width", "height"), size, strict=True):
-            # The size in the output's metadata is the one meant: a retina figure has twice the
-            # pixels. Kept off the node's own width, or Sphinx links the image to itself.
-            given = str(node.attributes.pop(name, "")).removesuffix("px")
-            if value := given if given.isdigit() else pixels:
-                node["size"][name] = str(value)
-        return node
+            view += [child.deepcopy() for child in types[mime]]
+            for image in view.findall(nodes.image):
+                # Sphinx would make a link of an image with a size of its own.
+                image["classes"].append("no-scaled-link")
 
 
 class ReduceState(SphinxPostTransform):
@@ -254,7 +223,7 @@ class ReduceState(SphinxPostTransform):
             model = models.get(view["model_id"])
             view["live"] = model is not None and is_mountable(model)
             view["note"] = NO_STATE if model is None else NO_KERNEL
-            needs = page_state(models, [view["model_id"]])["state"].values()
+            needs = page_state(models, [view["model_id"]])["state"]
             if model is None:
                 self.warn(
                     "state",
@@ -262,7 +231,7 @@ class ReduceState(SphinxPostTransform):
                     "a widget is shown, but its state was not saved, so it cannot run on the page. "
                     "Let the build execute the notebook that makes it, on the page that shows it.",
                 )
-            elif any(REMOTE.search(need["state"].get("_esm", "")) for need in needs):
+            elif any(REMOTE.search(models[need]["state"].get("_esm", "")) for need in needs):
                 self.warn(
                     "remote",
                     view,
@@ -284,7 +253,7 @@ def visit_view(self, node):
     state = "" if node.get("live") else ' data-attn-state="static"'
     self.body.append(f'<{_tag(node)} class="attn-widget"{state}>\n')
     if node.children:
-        only_text = "" if any(node.findall(widget_picture)) else " attn-text"
+        only_text = "" if any(node.findall(nodes.image)) else " attn-text"
         self.body.append(f'<{_tag(node)} class="attn-picture{only_text}">\n')
 
 
@@ -307,15 +276,6 @@ def _tag(node):
 
 def _line(node):
     return "span" if node["inline"] else "p"
-
-
-def visit_picture(self, node):
-    uri = node["uri"]
-    if uri in self.builder.images:
-        uri = join(self.builder.imgpath, quote(self.builder.images[uri]))
-    attributes = {"src": uri, "alt": node["alt"]} | node["size"]
-    self.body.append(self.emptytag(node, "img", "\n", **attributes))
-    raise nodes.SkipNode
 
 
 def visit_state(self, node):
@@ -360,7 +320,6 @@ def setup(app):
         load_mime_renders().append(WidgetRenderer)
     others = {name: (go_on, go_on) for name in ("latex", "text", "man", "texinfo")}
     app.add_node(widget_view, html=(visit_view, depart_view), **others)
-    app.add_node(widget_picture, html=(visit_picture, None))
     others = {name: (skip, None) for name in ("latex", "text", "man", "texinfo")}
     app.add_node(widget_state, html=(visit_state, None), **others)
     app.add_post_transform(PairPictures)

@@ -1,19 +1,17 @@
 // @ts-check
 /**
- * The static widget host: gives life to the widgets of a page that has no kernel and no network.
+ * The static widget host: runs the widgets of a page that has no kernel and no network.
  *
- * It is a host in the sense of the Anywidget Front-End Module specification (AFM, as of anywidget
- * 0.11): it reads the saved state of the models, imports each widget module, and calls `initialize`
- * once per model and `render` once per view. What it cannot mount keeps its static picture and gets
- * one line that says why.
+ * It implements the Anywidget Front-End Module specification (AFM, as of anywidget 0.11) on the saved
+ * state: it imports each widget module and calls `initialize` once per model, `render` once per view.
+ * What it cannot mount keeps its static picture and gets one line that says why.
  *
- * Why a classic script, and modules from blob: URLs: browsers refuse module scripts from file:// pages,
- * and a reader may well open the downloaded book from a disk.
+ * A classic script, and modules from blob: URLs, because browsers refuse module scripts on file:// pages.
  *
- * @typedef {{ state: Record<string, any>, model_name?: string, model_module?: string,
- *   buffers?: { path: (string | number)[], encoding: string, data: string }[],
- *   shared?: Record<string, string> }} SavedModel  `shared`: names of traits whose text stands in the
- *   page's table of texts, because several models have the same (bookext/widgets.py)
+ * @typedef {{ state: Record<string, any>, model_name?: string,
+ *   buffers?: { path: (string | number)[], data: string }[],
+ *   shared?: Record<string, string> }} SavedModel  `shared`: which trait has which of the page's
+ *   `texts`, where several models have the same long one (bookext/widgets.py)
  * @typedef {{ name: string, callback: Function, owner: AbortSignal }} Handler
  * @typedef {{ initialize?: Function, render?: Function }} Widget
  */
@@ -33,7 +31,7 @@
   };
   /** A module that is an address, or that imports from one. */
   const REMOTE = /^\s*https?:\/\/|\b(?:from|import)\s*\(?\s*["'`]https?:\/\//i;
-  const REMOTE_CSS = /^\s*https?:\/\/|(?:@import\s*|url\()\s*(?:url\(\s*)?["']?(?:https?:)?\/\//i;
+  const REMOTE_CSS = /^\s*https?:\/\/|(?:@import|url\()[^;)]*\/\//i;
   const PATIENCE = 10_000; // ms for a model to become ready: the reference host's own limit
 
   /** An error whose cause the reader is told in these words. */
@@ -42,8 +40,7 @@
   // ---------------------------------------------------------------------------------- the models
 
   /**
-   * Equality of trait values as Jupyter's models see it: deep, so that setting an equal list is no
-   * change and two linked views cannot chase each other for ever.
+   * Deep, as in Jupyter's models: to set an equal list is no change.
    * @param {any} a @param {any} b @returns {boolean}
    */
   function equal(a, b) {
@@ -61,15 +58,6 @@
     );
   }
 
-  /** @param {string} data @param {string} encoding */
-  function decode(data, encoding) {
-    const bytes =
-      encoding === "hex"
-        ? (data.match(/../g) ?? []).map((pair) => parseInt(pair, 16))
-        : Array.from(atob(data), (char) => char.charCodeAt(0));
-    return new DataView(Uint8Array.from(bytes).buffer);
-  }
-
   class Model {
     /** @type {Handler[]} */ handlers = [];
     life = new AbortController();
@@ -85,10 +73,11 @@
       this.kind = saved.model_name ?? saved.state._model_name;
       this.data = { ...saved.state };
       for (const [name, key] of Object.entries(saved.shared ?? {})) this.data[name] = texts[key];
-      for (const { path, encoding, data } of saved.buffers ?? []) {
+      for (const { path, data } of saved.buffers ?? []) {
+        const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
         // The kernel may have replaced a container since: a path that leads nowhere is stale.
         const holder = path.slice(0, -1).reduce((at, key) => at?.[key], this.data);
-        if (holder) holder[path[path.length - 1]] = decode(data, encoding);
+        if (holder) holder[path[path.length - 1]] = new DataView(bytes.buffer);
       }
     }
 
@@ -97,8 +86,8 @@
     }
 
     /**
-     * Backbone's semantics, which AFM inherits: `change:name` for each trait that really changed,
-     * then one `change`, also when a handler sets further traits.
+     * As Backbone does: `change:name` for each trait that really changed, then one `change`, also
+     * when a handler sets further traits.
      * @param {string | Record<string, any>} name @param {any} [value]
      */
     set(name, value) {
@@ -130,7 +119,7 @@
       }
     }
 
-    /** Load the module and call `initialize`, the first time that somebody asks. */
+    /** Load the module and call `initialize`, once. */
     ready() {
       this.#ready ??= this.#start();
       return this.#ready;
@@ -164,8 +153,8 @@
   }
 
   /**
-   * The model as a widget sees it. Its handlers belong to `owner`, so that `off()` takes away only
-   * the view's own ones and they all go when the view does.
+   * The model as a widget sees it. Handlers belong to `owner`: `off()` drops only its own ones, and
+   * they all go when the view does.
    * @param {Model} model @param {AbortSignal} owner
    */
   function proxy(model, owner) {
@@ -200,7 +189,7 @@
     },
   };
 
-  /** Links made by ipywidgets' jslink and jsdlink live in the browser, so they live here too. */
+  /** ipywidgets' jslink and jsdlink live in the browser, so they live here too. */
   function link(/** @type {Model} */ { kind, data, life }) {
     if (kind !== "LinkModel" && kind !== "DirectionalLinkModel") return;
     const [[a, from], [b, to]] = [data.source, data.target];
@@ -217,7 +206,7 @@
   /** @type {Map<string, Promise<any>>} */
   const modules = new Map();
 
-  /** Import a module once, whatever number of models carry it. @param {string} source */
+  /** Import a module once, however many models have it. @param {string} source */
   function load(source) {
     let module = modules.get(source);
     if (!module) {
@@ -240,7 +229,7 @@
     if (typeof css !== "string" || !css || styles.has(css)) return;
     styles.add(css);
     if (REMOTE_CSS.test(css)) {
-      console.warn("A widget's style sheet asks another site for a file; it is left out.");
+      console.warn("A widget's style sheet wants a file from another site: left out.");
       return;
     }
     document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
@@ -249,7 +238,7 @@
   // ----------------------------------------------------------------------------------- the views
 
   /**
-   * Run a widget's cleanup when its life is over: first the function, then the signal, as AFM says.
+   * Call a widget's cleanup function at the end of its life; the signal comes after it, says AFM.
    * @param {AbortController} life @param {Function} cleanup
    */
   function whenOver(life, cleanup) {
@@ -321,14 +310,13 @@
     };
   }
 
-  /** Add one line under a widget, once. @param {Element} place @param {string} text */
+  /** Add a line under a widget, once. @param {Element} place @param {string} text */
   function say(place, text) {
-    const lines = [...place.children].filter((child) => child.className === "attn-note");
-    if (lines.some((line) => line.textContent === text)) return;
+    if ([...place.children].some((child) => child.textContent === text)) return;
     place.append(Object.assign(document.createElement("p"), { className: "attn-note", textContent: text }));
   }
 
-  /** What the model's Python side asks of every widget: layout=, add_class(), a name for readers. */
+  /** What any Jupyter widget may have: a layout, classes; and a name, for screen readers. */
   function dress(/** @type {HTMLElement} */ el, /** @type {Record<string, any>} */ data) {
     const layout = models.get(String(data.layout).replace("IPY_MODEL_", ""));
     for (const [name, value] of Object.entries(layout ? layout.data : {})) {
@@ -362,8 +350,7 @@
     try {
       const model = find(JSON.parse(script.textContent ?? "").model_id);
       if (!model.mountable) throw new Refusal(SAY.kernel);
-      // The view is laid out, unseen, where the picture stands (widget-host.css): its width is the
-      // real one from the start, and the picture stays until there is something better to see.
+      // Laid out unseen where the picture stands (widget-host.css), so its width is the real one.
       place.dataset.attnState = "loading";
       place.append(el);
       dress(el, model.data);
@@ -389,9 +376,7 @@
     if (!view) return;
     mounted.delete(place);
     end(view.life);
-    for (const child of [...place.children]) {
-      if (/^attn-(mount|note)\b/.test(child.className)) child.remove();
-    }
+    for (const old of place.querySelectorAll(":scope > .attn-mount, :scope > .attn-note")) old.remove();
     place.dataset.attnState = "static";
   }
 
@@ -412,7 +397,7 @@
           fresh.push(/** @type {Model} */ (models.get(id)));
         }
       } catch (error) {
-        console.error("The saved state of the page's widgets cannot be read.", error);
+        console.error("The saved widget state cannot be read.", error);
       }
     }
     for (const model of fresh) {
@@ -421,8 +406,8 @@
       } catch (error) {
         console.warn("A link between two widgets leads nowhere.", error);
       }
-      // As in a notebook, `initialize` also runs for a model that only other widgets refer to. Who
-      // shows the model hears of a failure; nobody else need.
+      // As in a notebook, `initialize` also runs for a model that only other widgets refer to; a
+      // failure is told where the model is shown.
       if (model.mountable) model.ready().catch(() => {});
     }
   }
