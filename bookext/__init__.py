@@ -3,7 +3,16 @@
 from importlib import import_module
 
 #: In the order in which they are set up.
-PARTS: list[str] = ["cache", "public", "kernel_only", "alttext", "mathml", "widgets"]
+PARTS: list[str] = [
+    "cache",
+    "public",
+    "kernel_only",
+    "alttext",
+    "mathml",
+    "theme",
+    "search",
+    "widgets",
+]
 
 
 def setup(app):

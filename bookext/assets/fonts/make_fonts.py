@@ -16,6 +16,9 @@ import sys
 from pathlib import Path
 
 from fontTools import subset
+from fontTools.pens.boundsPen import BoundsPen
+from fontTools.pens.t2CharStringPen import T2CharStringPen
+from fontTools.pens.transformPen import TransformPen
 
 ORIGINAL = "6075562b771f8b82f0c179e363389684f2dd09de30038269e2628e504bd7be0f"  # version 1.959
 TARGET = Path(__file__).with_name("latin-modern-math.woff2")
@@ -65,6 +68,31 @@ RUNS = [
 ]
 
 
+#: Combining arrows, which hang to the left of their place. Browsers centre an accent by its width,
+#: and these have none: they get the width of what they draw.
+HANGING = (0x20D6, 0x20D7)
+
+
+def set_upright(font, code_point: int) -> None:
+    """Move a combining glyph to the right of its origin and give it the width of its outline."""
+    name = font.getBestCmap()[code_point]
+    glyphs = font.getGlyphSet()
+    bounds = BoundsPen(glyphs)
+    glyphs[name].draw(bounds)
+    left, _, right, _ = bounds.bounds
+    width = round(right - left)
+    pen = T2CharStringPen(width, glyphs)
+    glyphs[name].draw(TransformPen(pen, (1, 0, 0, 1, -left, 0)))
+    table = font["CFF "].cff
+    charstrings = table[table.fontNames[0]].CharStrings
+    old = charstrings[name]
+    charstrings[name] = pen.getCharString(private=old.private, globalSubrs=old.globalSubrs)
+    font["hmtx"][name] = (width, 0)
+    accents = font["MATH"].table.MathGlyphInfo.MathTopAccentAttachment
+    place = accents.TopAccentCoverage.glyphs.index(name)
+    accents.TopAccentAttachment[place].Value = width // 2
+
+
 def main(original: Path) -> None:
     found = hashlib.sha256(original.read_bytes()).hexdigest()
     if found != ORIGINAL:
@@ -80,6 +108,8 @@ def main(original: Path) -> None:
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=[c for first, last in RUNS for c in range(first, last + 1)])
     subsetter.subset(font)
+    for code_point in HANGING:
+        set_upright(font, code_point)
     font["head"].modified = font["head"].created  # the same bytes every time
     font.recalcTimestamp = False
     subset.save_font(font, str(TARGET), options)

@@ -1,0 +1,224 @@
+"""The frame around the text: own templates, one style sheet, one small script.
+
+sphinx-book-theme sends 830 kB, of which 542 are one icon script. Its templates are replaced
+through ``templates_path``, its style sheets, Bootstrap and scripts are left out, and what pages
+need of them stands in ``assets/book.css`` and ``assets/book.js``. What other extensions add to a
+page (widgets) stays.
+
+Boxes that open (``:class: dropdown``) become ``<details>``: they work by keyboard, without a
+script, and in print. Some roles that docutils and myst-nb write are wrong for assistive technology
+and are mended here, in the page, not by a script.
+"""
+
+import html
+import re
+from pathlib import Path
+from posixpath import basename
+from shutil import copyfile
+
+from docutils import nodes
+from sphinx.locale import admonitionlabels
+from sphinx.util.display import status_iterator
+
+HERE = Path(__file__).parent
+ASSETS = HERE / "assets"
+FONTS = ("source-serif-4-400-normal", "source-serif-4-400-italic", "source-serif-4-600-normal")
+#: Replaced by book.css and book.js, or not wanted (thebe, the jumping highlight).
+STYLES_LEFT_OUT = re.compile(
+    r"^(basic|pygments|sphinx-book-theme|togglebutton|copybutton|sphinx-thebe|exercise|theme|alabaster"
+    r"|pydata-sphinx-theme|mystnb\.[0-9a-f]*)\.css$"
+)
+SCRIPTS_LEFT_OUT = re.compile(
+    r"^(documentation_options|doctools|sphinx_highlight|clipboard\.min|copybutton|togglebutton"
+    r"|sphinx-book-theme|sphinx-thebe|mathjax|tex-mml-chtml|require)(\.min)?\.js$"
+)
+INLINE_LEFT_OUT = re.compile(
+    r"THEBE|thebe|togglebutton|toggleHint|toggleOpen|MathJax|DOCUMENTATION_"
+)
+#: Only sent with pages that use it.
+DESIGN = re.compile(r"^(sphinx-design\.min\.css|design-tabs\.js)$")
+DESIGN_USED = re.compile(r'class="[^"]*\bsd-(?:tab|card|row|col|container|badge|btn)')
+MENDED = [
+    # a list role whose children are no list items (docutils' citations)
+    (re.compile(r'<div role="list" class="citation-list">'), '<div class="citation-list">'),
+    # a name that is not what is written on the control (myst-nb's hidden input)
+    (re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
+    # the same id in every exercise (sphinx-exercise)
+    (re.compile(r'<section id="(?:exercise|solution)-content">'), "<section>"),
+    # a heading inside of a list of links
+    (re.compile(r' aria-level="\d" class="caption" role="heading"'), ' class="caption"'),
+    (re.compile(r'(class="headerlink" href="[^"]*" title="[^"]*")>#<'), r'\1 aria-label="Link">#<'),
+]
+LONGEST_DESCRIPTION = 160
+
+
+# --- boxes that open ------------------------------------------------------------------------------
+
+
+def open_by_details(app, doctree, docname):
+    """Turn every box of class ``dropdown`` into ``<details>``."""
+    if app.builder.format != "html":
+        return
+    for box in list(doctree.findall(nodes.Admonition)):
+        if "dropdown" in box["classes"]:
+            box.parent.replace(box, _details(box))
+
+
+def _details(box) -> list[nodes.Node]:
+    children = list(box.children)
+    if children and isinstance(children[0], nodes.title):
+        title = children.pop(0).children
+    else:
+        title = [nodes.Text(admonitionlabels.get(type(box).__name__, "More"))]
+    kind = type(box).__name__.removesuffix("_node")
+    classes = {"admonition", kind, *box["classes"]} - {"toggle-shown"}
+    ids = box["ids"]
+    attributes = f' id="{html.escape(ids[0])}"' if ids else ""
+    attributes += " open" if "toggle-shown" in box["classes"] else ""
+    spans = "".join(f'<span id="{html.escape(i)}"></span>' for i in ids[1:])
+    head = f'<details class="{" ".join(sorted(classes))}"{attributes}>{spans}<summary>'
+    summary = nodes.inline("", "", *title)
+    return [_raw(head), summary, _raw("</summary>"), *children, _raw("</details>")]
+
+
+def _raw(text: str) -> nodes.raw:
+    return nodes.raw("", text, format="html")
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def fill(app, pagename, templatename, context, doctree):
+    """What the templates ask for; and the theme's own files taken out of the page."""
+    body = context.get("body") or ""
+    for wrong, right in MENDED:
+        body = wrong.sub(right, body)
+    context["body"] = body
+    wants_design = DESIGN_USED.search(body) is not None
+
+    def keep(file, left_out) -> bool:
+        name = basename(str(getattr(file, "filename", file) or "").partition("?")[0])
+        if DESIGN.match(name):
+            return wants_design
+        if not name:
+            return not INLINE_LEFT_OUT.search(file.attributes.get("body", ""))
+        return not left_out.match(name)
+
+    context["css_files"] = [f for f in context["css_files"] if keep(f, STYLES_LEFT_OUT)]
+    context["script_files"] = [f for f in context["script_files"] if keep(f, SCRIPTS_LEFT_OUT)]
+
+    title = html.unescape(re.sub(r"<[^>]*>", "", context.get("title") or "")).strip()
+    titles = {"search": "Search", "genindex": "Index", "py-modindex": "Modules"}
+    title = title or titles.get(pagename, "")
+    book = app.config.html_title
+    context["window_title"] = html.escape(
+        title if title == book or not title else f"{title} · {book}"
+    )
+    context["description"] = html.escape(_description(doctree) or f"{title}: {book}".strip(": "))
+    context["chapters"] = _mend(_toctree(context))
+    context["here"] = _here(context.get("toc") or "") if context.get("display_toc") else ""
+    context["downloads"] = list(_downloads(context.get("header_buttons") or []))
+    context.setdefault("author", app.config.author)
+
+
+def _toctree(context) -> str:
+    return context["toctree"](collapse=True, titles_only=True, maxdepth=1, includehidden=True)
+
+
+def _mend(markup: str) -> str:
+    for wrong, right in MENDED:
+        markup = wrong.sub(right, markup)
+    return re.sub(r'(<a class="current reference internal")', r'\1 aria-current="page"', markup)
+
+
+def _description(doctree) -> str:
+    """The first sentences of the page."""
+    if doctree is None:
+        return ""
+    for paragraph in doctree.findall(nodes.paragraph):
+        if not isinstance(paragraph.parent, nodes.section):
+            continue
+        words = " ".join(
+            " ".join(part.astext() for part in paragraph.findall(nodes.Text)).split()
+        ).replace("\\", "")
+        if len(words) > 20:
+            cut = words[:LONGEST_DESCRIPTION]
+            return cut if cut == words else cut.rsplit(" ", 1)[0] + " …"
+    return ""
+
+
+def _here(toc: str) -> str:
+    """The sections below the page's own title."""
+    inner = re.search(r"<ul>\s*<li><a[^>]*>.*?</a>\s*(<ul>.*</ul>)\s*</li>\s*</ul>", toc, re.S)
+    return inner[1] if inner else ""
+
+
+def _downloads(buttons):
+    """The theme's buttons that lead to a file, as links."""
+    for button in buttons:
+        if button.get("type") == "group":
+            yield from _downloads(button.get("buttons", []))
+        elif button.get("type") == "link" and "_sources/" not in button.get("url", ""):
+            text = button.get("text") or button.get("tooltip") or basename(button["url"])
+            yield {"url": button["url"], "text": text, "download": "download" in str(button)}
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def use(app, config):
+    config.templates_path = [str(HERE / "templates"), *config.templates_path]
+    config.nb_code_prompt_show = "Show the {type}"
+    config.nb_code_prompt_hide = "Hide the {type}"
+
+
+def copy_assets(app):
+    """Before any page is written, so that the links carry the files' hashes."""
+    if app.builder.format != "html":
+        return
+    target = Path(app.outdir, "_static")
+    (target / "fonts").mkdir(parents=True, exist_ok=True)
+    fonts = [f"fonts/{name}.woff2" for name in (*FONTS, "latin-modern-math")]
+    for name in ["book.css", "book.js", "book-search.js", *fonts]:
+        copyfile(ASSETS / name, target / name)
+
+
+def drop_unused(app, error):
+    """The theme's own files, which no page asks for."""
+    if error or app.builder.format != "html":
+        return
+    static = Path(app.outdir, "_static")
+    patterns = ("vendor/**/*", "scripts/*", "styles/*", "webpack-macros.html", "*.map")
+    unused = [f for p in patterns for f in static.glob(p) if f.is_file()]
+    for file in status_iterator(unused, "leaving out the theme's files... ", length=len(unused)):
+        file.unlink()
+
+
+def redirect(app, error):
+    """jupyter-book's index.html, with the title and language that a page must have."""
+    index = Path(app.outdir, "index.html")
+    if error or app.builder.format != "html" or app.config.root_doc == "index":
+        return
+    target = f"{app.config.root_doc}.html"
+    title = html.escape(app.config.html_title)
+    index.write_text(
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"<title>{title}</title>\n"
+        f'<meta http-equiv="refresh" content="0; url={target}">\n'
+        f'<link rel="canonical" href="{target}">\n</head>\n<body>\n'
+        f'<main><h1>{title}</h1><p><a href="{target}">Go to the start</a></p></main>\n'
+        "</body>\n</html>\n",
+        encoding="utf-8",
+    )
+
+
+def setup(app):
+    app.add_css_file("book.css", priority=100)
+    app.add_js_file("book.js", loading_method="defer")
+    app.connect("config-inited", use, priority=900)
+    app.connect("builder-inited", copy_assets)
+    app.connect("doctree-resolved", open_by_details, priority=900)
+    app.connect("html-page-context", fill, priority=950)
+    app.connect("build-finished", redirect, priority=900)
+    app.connect("build-finished", drop_unused, priority=910)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
