@@ -208,7 +208,8 @@ export function token(text) {
 export function setText(node, text) {
   if (node.__text === text) return;
   node.__text = text;
-  node.textContent = text;
+  if (node.firstChild?.nodeType === 3) node.firstChild.data = text;
+  else node.textContent = text;
 }
 
 /**
@@ -309,6 +310,7 @@ export function slider(options) {
   const highest = options.highest ?? Infinity;
   let stops = options.stops;
   let current = stops[0];
+  let shown = NaN; // what the controls were last set to
   const range = make("input", { type: "range", class: "aw-range", min: 0, step: 1 });
   const name = make("span", { class: "aw-name" }, options.labelNode ?? label);
   const field = make("input", {
@@ -337,12 +339,12 @@ export function slider(options) {
     (!whole || Number.isInteger(value)) &&
     (!options.positive || value > 0);
   const showField = () => {
-    if (!field.matches(":focus")) {
-      field.value = write(current);
-      field.removeAttribute("aria-invalid");
-    }
+    if (field.matches(":focus")) return;
+    const text = write(current);
+    if (field.value !== text) field.value = text;
+    if (field.hasAttribute("aria-invalid")) field.removeAttribute("aria-invalid");
   };
-  range.addEventListener("input", () => onInput(stops[Number(range.value)]), { signal });
+  range.addEventListener("input", () => ((shown = NaN), onInput(stops[Number(range.value)])), { signal });
   field.addEventListener(
     "input",
     () => {
@@ -376,12 +378,14 @@ export function slider(options) {
     /** @param {number[]} values */
     setStops(values) {
       stops = values;
-      range.max = String(values.length - 1);
+      shown = NaN;
     },
     /** @param {number} value */
     set(value) {
-      current = value;
-      range.max = String(stops.length - 1);
+      const max = String(stops.length - 1);
+      if (shown === value && range.max === max) return; // an untouched control costs nothing
+      shown = current = value;
+      if (range.max !== max) range.max = max;
       const position = String(nearest(value));
       if (range.value !== position) range.value = position;
       range.setAttribute("aria-valuetext", spoken(value));

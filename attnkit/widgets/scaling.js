@@ -140,7 +140,7 @@ function render({ model, el }) {
   const weightPanel = make(
     "div", { class: "aw-panel" },
     make("p", { class: "aw-panel-title" }, "Weights: the softmax of the scores"), weightPlot.node,
-    make("p", { class: "aw-axis" }, "key number; the 64 weights together make 100 %"),
+    make("p", { class: "aw-axis" }, "key number (all weights: 100 %)"),
   );
   const reveal = (/** @type {Record<string, any>} */ values) => {
     commit(model, { ...values, revealed: true });
@@ -278,10 +278,10 @@ function render({ model, el }) {
     const gradient = jacobianNorm(weights);
     largestOut.set(percent(weights[best]), `equal shares would be ${percent(1 / KEYS)}`, weights[best]);
     entropyOut.set(
-      `${nats.toFixed(2)} nats`, `${percent(nats / Math.log(KEYS))} of the most, ln 64 = 4.16`,
+      `${nats.toFixed(2)} nats`, `${percent(nats / Math.log(KEYS))} of ln 64, equal shares`,
       nats / Math.log(KEYS),
     );
-    gradientOut.set(number(gradient, 2), "‖∂ weights / ∂ softmax input‖, Frobenius norm", gradient / 0.5);
+    gradientOut.set(number(gradient, 2), "size of ∂ weights / ∂ softmax input (Frobenius norm)", gradient / 0.5);
     return `Largest weight ${percent(weights[best])}, entropy ${nats.toFixed(2)} of 4.16 nats, `
       + `softmax gradient ${number(gradient, 2)}.`;
   }

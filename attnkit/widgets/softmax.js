@@ -35,6 +35,7 @@ function render({ model, el }) {
     onInput: (shift) => commit(model, { shift }),
   });
   const list = make("div", { class: "aw-rows" });
+  const scroller = make("div", { class: "aw-scroller" }, list);
   const limit = make("p", { class: "aw-remark" });
   const constant = make("p", { class: "aw-remark" });
   const entropyOut = readout("Entropy");
@@ -60,14 +61,21 @@ function render({ model, el }) {
   const root = make(
     "div", { class: "aw-root aw-softmax", role: "group", "aria-label": "Scores through a softmax" },
     make("div", { class: "aw-controls" }, tSlider.node, cSlider.node),
-    list,
+    scroller,
     make("div", { class: "aw-foot" },
       make("dl", { class: "aw-readouts" }, entropyOut.node, keysOut.node),
       make("div", { class: "aw-remarks" }, limit, constant)),
     live.node, table.node,
   );
 
-  /** @type {{slider: ReturnType<typeof slider>, fill: any, share: any}[]} */
+  const bar = (/** @type {string} */ kind) =>
+    make("svg:path", { class: kind, "vector-effect": "non-scaling-stroke" });
+  const bars = { track: bar("aw-track"), rest: bar("aw-fill"), top: bar("aw-fill aw-fill-top") };
+  const barArea = make(
+    "svg:svg", { class: "aw-bar-area", preserveAspectRatio: "none", "aria-hidden": "true" },
+    bars.track, bars.rest, bars.top,
+  );
+  /** @type {{slider: ReturnType<typeof slider>, share: any}[]} */
   let rows = [];
   let rowsStop = new AbortController();
   signal.addEventListener("abort", () => rowsStop.abort());
@@ -76,7 +84,7 @@ function render({ model, el }) {
   function build() {
     rowsStop.abort();
     rowsStop = new AbortController();
-    list.classList.toggle("aw-many", labels.length > 12);
+    scroller.classList.toggle("aw-many", labels.length > 12);
     rows = labels.map((label, i) => {
       const row = slider({
         label: `Score of ${visible(label)}`,
@@ -85,16 +93,21 @@ function render({ model, el }) {
         onInput: (value) => commit(model, { scores: scores.map((old, j) => (j === i ? value : old)) }),
       });
       row.field.setAttribute("lang", languageOf(label) || "en");
-      const fill = make("span", { class: "aw-fill" });
       const share = make("span", { class: "aw-share" });
-      return { slider: row, fill, share };
+      return { slider: row, share };
     });
+    bars.track.setAttribute("d", labels.map((_, i) => `M0 ${i + 0.5}H1000`).join(""));
+    barArea.setAttribute("viewBox", `0 0 1000 ${labels.length}`);
     list.replaceChildren(
-      ...rows.map((row) =>
-        make("div", { class: "aw-row" }, row.slider.node,
-          make("span", { class: "aw-track", "aria-hidden": "true" }, row.fill), row.share),
-      ),
+      barArea, ...rows.map((row) => make("div", { class: "aw-row" }, row.slider.node, row.share)),
     );
+  }
+
+  /** Bars are strokes of two paths over all rows: a slider move touches two nodes, not sixty-four. */
+  function drawBars(/** @type {number} */ best) {
+    const line = (/** @type {number} */ w, /** @type {number} */ i) => `M0 ${i + 0.5}H${(1000 * w).toFixed(2)}`;
+    bars.rest.setAttribute("d", weights.map((w, i) => (w === best ? "" : line(w, i))).join(""));
+    bars.top.setAttribute("d", weights.map((w, i) => (w === best ? line(w, i) : "")).join(""));
   }
 
   let limitFor = "";
@@ -122,15 +135,14 @@ function render({ model, el }) {
     const best = Math.max(...weights);
     rows.forEach((row, i) => {
       row.slider.set(scores[i]);
-      row.fill.style.transform = `scaleX(${weights[i].toFixed(5)})`;
-      row.fill.classList.toggle("aw-fill-top", weights[i] === best);
       setText(row.share, percent(weights[i]));
     });
+    drawBars(best);
     const n = weights.length;
     const nats = entropy(weights);
     entropyOut.set(
       `${nats.toFixed(2)} nats`,
-      n > 1 ? `${percent(nats / Math.log(n))} of the most, ln ${n} = ${Math.log(n).toFixed(2)}` : "one token: no choice",
+      n > 1 ? `${percent(nats / Math.log(n))} of ln ${n}, equal shares` : "one token: no choice",
       n > 1 ? nats / Math.log(n) : 0,
     );
     keysOut.set(Math.exp(nats).toFixed(2), `exp(entropy): as if shared equally by so many of ${n}`);

@@ -5,6 +5,7 @@ stretch) of script, style, layout and paint on the page's main thread, for one m
 from its `input` event to the frame that shows it.
 """
 
+import itertools
 import json
 
 # Top-level work only: what these events contain is not counted twice.
@@ -52,7 +53,7 @@ def work_per_move(events):
         if e.get("ph") == "X" and e["name"] in WORK and (e["pid"], e["tid"]) == thread
     )
     costs = []
-    for (begin, kind, *_), (end, *_) in zip(marks, marks[1:], strict=False):
+    for (begin, kind, *_), (end, *_) in itertools.pairwise(marks):
         if kind != "move":
             continue
         total, covered = 0, 0
@@ -66,7 +67,8 @@ def work_per_move(events):
 
 MOVE = """async ([selector, moves]) => {
   const slider = document.querySelector(selector);
-  const frames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const frames = () =>
+    new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   await frames();
   for (let i = 0; i < moves; i++) {
     performance.mark("move");

@@ -1,0 +1,42 @@
+"""A slider move of 64 tokens stays cheap. The aim is 8 ms of CPU at p95 (`make bench` reports it);
+the tests fail at three times that, which leaves room for a busy machine."""
+
+import pytest
+from widget_page import WidgetPage
+from widget_trace import percentile, slider_costs
+
+from attnkit.widgets import ScalingWidget, SoftmaxWidget
+
+LIMIT = 24.0  # milliseconds
+CASES = {
+    "scaling, d_k": lambda: ScalingWidget(revealed=True, scale=False),
+    "softmax of 64, temperature": lambda: SoftmaxWidget([i / 10 for i in range(64)]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_slider_move_is_cheap(browser, case):
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    board = WidgetPage(page)
+    board.mount(CASES[case]())
+    costs = slider_costs(page, ".aw-range")
+    assert len(costs) == 60 and min(costs) > 0.1  # the trace saw the work
+    assert percentile(costs, 0.95) < LIMIT, f"{case}: {percentile(costs, 0.95):.1f} ms at p95"
+    assert board.errors == []
+    page.close()
+
+
+def test_the_trace_sees_waste(browser):
+    """A widget that burns 30 ms of CPU in each move must be caught."""
+    page = browser.new_page()
+    board = WidgetPage(page)
+    board.mount(SoftmaxWidget())
+    page.evaluate(
+        """() => document.querySelector(".aw-range").addEventListener("input", () => {
+             let x = 0;
+             const end = performance.now() + 100;
+             while (performance.now() < end) x += Math.sqrt(x + 1);
+           })"""
+    )
+    assert percentile(slider_costs(page, ".aw-range", moves=12), 0.5) > LIMIT
+    page.close()
