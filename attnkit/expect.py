@@ -68,12 +68,14 @@ def floats(**tensors: object) -> None:
 
     Under ``torch.autocast`` the dtypes may differ: PyTorch casts them itself.
     """
-    (first_name, first), *others = tensors.items()
-    _float_tensor(first_name, first)
-    for name, tensor in others:
+    first_name, first = "", None
+    for name, tensor in tensors.items():
         if tensor is first:
             continue
-        _float_tensor(name, tensor)
+        tensor = _float_tensor(name, tensor)
+        if first is None:
+            first_name, first = name, tensor
+            continue
         if tensor.dtype != first.dtype and not torch.is_autocast_enabled(first.device.type):
             raise TypeError(
                 f"{name} must have the dtype of {first_name}, {first.dtype}, got {tensor.dtype}. "
@@ -133,7 +135,7 @@ def _mask_shape_message(shape: tuple[int, ...], scores: tuple[int, ...]) -> str:
         f"mask {what}: expected a shape that broadcasts to {scores} (queries are the last axis but "
         f"one, keys the last), got {shape}."
     )
-    n_queries, n_keys = scores[-2:] if len(scores) >= 2 else (1, scores[-1])
+    n_queries, n_keys = (1, *scores)[-2:]
     if len(shape) > len(scores) and set(shape[: len(shape) - len(scores)]) == {1}:
         return (
             f"{message} Drop the leading axes: mask[{', '.join('0' * (len(shape) - len(scores)))}]."
@@ -149,7 +151,7 @@ def _mask_shape_message(shape: tuple[int, ...], scores: tuple[int, ...]) -> str:
     return f"{message} An axis of size 1 stands for 'the same for all'."
 
 
-def _float_tensor(name: str, tensor: object) -> None:
+def _float_tensor(name: str, tensor: object) -> Tensor:
     if not isinstance(tensor, Tensor):
         raise TypeError(
             f"{name} must be a torch.Tensor, got {_show(tensor)}. "
@@ -160,6 +162,7 @@ def _float_tensor(name: str, tensor: object) -> None:
             f"{name} must be floating point, got {tensor.dtype}. "
             f"Convert it: {name}.to(torch.get_default_dtype()); token ids need an embedding first."
         )
+    return tensor
 
 
 def _show(value: object) -> str:

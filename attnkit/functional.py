@@ -44,7 +44,7 @@ def masked_softmax(
     .. math:: a_j = \\frac{m_j \\exp(s_j / \\tau)}{\\sum_k m_k \\exp(s_k / \\tau)}
 
     A row with no allowed key gives zeros, and its gradient is zero, in every precision. A score of
-    −inf counts as blocked. The arguments are not changed.
+    −inf, or of the dtype's least number, counts as blocked. The arguments are not changed.
 
     >>> scores = torch.tensor([[0.0, 0.0, 9.0], [0.0, 0.0, 9.0]])
     >>> masked_softmax(scores, torch.tensor([[True, True, False], [False, False, False]]))
@@ -71,11 +71,15 @@ def masked_softmax(
             "scores must have at least one axis, that of the keys, got a single number."
         )
     temperature = expect.temperature(temperature)
-    allowed = scores != -math.inf
+    lowest = torch.finfo(scores.dtype).min
+    allowed = ~(scores <= lowest)  # not `scores > lowest`: NaN must stay visible
     if mask is not None:
         expect.mask(mask, scores.shape, scores.device)
         allowed = allowed & mask
-    return _softmax(scores, allowed, temperature)
+    # The least number and not −inf: a row of −inf has the softmax NaN, which would vanish from the
+    # result but not from the backward pass.
+    scores = torch.where(allowed, scores, lowest)
+    return _softmax(scores, temperature) * allowed.to(scores.dtype)
 
 
 def scaled_dot_product_attention(
@@ -203,37 +207,49 @@ def dot_product_weights(
     """The weights of :func:`scaled_dot_product_attention`, for arguments already checked.
 
     The query is scaled and not the scores: that is less work, and in float16 the products stay
-    √d_key times further from overflow.
+    √d_key times further from overflow. The mask is added to the scores in place, which is several
+    times faster than filling them; the rows that may see nothing are left alone and zeroed after.
     """
     if scale is None:
-        scale = query.shape[-1] ** -0.5 if query.shape[-1] else 1.0
-    return _softmax((query * scale) @ key.mT, mask, temperature)
+        scale = 1.0 / math.sqrt(query.shape[-1] or 1)
+    scores = (query * scale) @ key.mT
+    if mask is None:
+        return _softmax(scores, temperature)
+    alive = _any(mask, -1)
+    scores += torch.where(mask | ~alive, 0.0, -math.inf).to(scores.dtype)
+    return _softmax(scores, temperature) * alive.to(scores.dtype)
 
 
-def _softmax(scores: Tensor, mask: Tensor | None, temperature: float) -> Tensor:
-    """Softmax over the allowed keys; zeros, with zero gradient, where there is none.
+def without_unreachable(mask: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
+    """Zero keys or values ``(..., T_k, d)`` that no query may attend to, unless all are finite.
 
-    A row with no allowed key is set to 0 before the softmax and not to −inf, whose softmax is NaN:
-    that NaN would vanish from the result but not from the backward pass.
+    Padding may hold NaN, and 0 · NaN is NaN: a weight of zero is not enough.
     """
-    alive = None
-    if mask is not None:
-        alive = mask.any(-1, keepdim=True) if mask.ndim else mask
-        fill = torch.zeros_like(alive, dtype=scores.dtype).masked_fill(alive, -math.inf)
-        scores = torch.where(mask, scores, fill)
+    if all(_surely_finite(tensor) for tensor in tensors):
+        return tensors
+    reachable = _any(mask, -2).mT if mask.ndim > 1 else mask.unsqueeze(-1)
+    return tuple(torch.where(reachable, tensor, 0.0) for tensor in tensors)
+
+
+def _softmax(scores: Tensor, temperature: float) -> Tensor:
     if temperature != 1.0 and scores.shape[-1]:
         # Below the row's greatest score nothing can overflow, however small the temperature.
         scores = (scores - scores.detach().amax(-1, keepdim=True)) / temperature
-    weights = scores.softmax(-1)
-    return weights if alive is None else weights.masked_fill(~alive, 0.0)
+    return scores.softmax(-1)
 
 
-def without_unreachable(mask: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    """Zero the keys, and their values, that no query may attend to: padding may hold NaN."""
-    if mask.ndim < 2:
-        mask = mask.expand(1, mask.shape[-1] if mask.ndim else 1)
-    unreachable = ~mask.any(-2, keepdim=True).mT
-    return key.masked_fill(unreachable, 0.0), value.masked_fill(unreachable, 0.0)
+def _any(mask: Tensor, axis: int) -> Tensor:
+    return mask.any(axis, keepdim=True) if mask.ndim else mask
+
+
+def _surely_finite(tensor: Tensor) -> bool:
+    """Whether a CPU tensor is finite; False, without asking, where asking would wait or fail."""
+    if not tensor.is_cpu or torch.compiler.is_compiling():
+        return False
+    try:
+        return bool(tensor.detach().sum().isfinite())
+    except RuntimeError:  # under vmap no value can be asked for
+        return False
 
 
 def _scores_shape(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
