@@ -16,8 +16,7 @@ from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 from sphinx.errors import SphinxError
 
-EXTENSIONS = {"amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath", "tasklist"}
-EXTENSIONS |= {"substitution"}
+EXTENSIONS = {"amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"}
 
 
 class SourceError(SphinxError):

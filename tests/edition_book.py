@@ -32,7 +32,7 @@ nb_execution_raise_on_error = True
 nb_execution_cache_path = "{cache}"
 nb_merge_streams = True
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath",
-                          "substitution", "tasklist"]
+                          "substitution"]
 html_theme = "basic"
 html_copy_source = False
 exclude_patterns = ["_build"]
