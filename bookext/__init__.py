@@ -7,6 +7,7 @@ PARTS: list[str] = [
     "cache",
     "public",
     "kernel_only",
+    "notebooks",
     "alttext",
     "mathml",
     "theme",

@@ -1,10 +1,11 @@
 """Small books for the tests of bookext: Sphinx and a kernel, no torch, no theme."""
 
+import multiprocessing
 import os
-import re
-import subprocess
 import sys
+import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 HEADER = """\
@@ -56,12 +57,42 @@ BIB = """\
 """
 
 
+#: A server that has imported Sphinx once and forks for each build: a second instead of ten.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(
+    "sphinx.cmd.build sphinx.builders.html myst_nb.sphinx_ext sphinx_design sphinx_exercise "
+    "sphinxcontrib.bibtex jupyter_cache.executors.utils nbclient bookext.notebooks".split()
+)
+
+
+class Done(NamedTuple):
+    """How a build ended: exit code and all that it said."""
+
+    returncode: int | None
+    stdout: str
+
+
+def run_sphinx(arguments: list[str], log: str, folder: str) -> None:
+    """In the forked process: build, with everything that is said in the file ``log``."""
+    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(target, 1)
+    os.dup2(target, 2)
+    sys.stdout = sys.stderr = open(1, "w", encoding="utf-8", buffering=1, closefd=False)
+    sys.path[:0] = [folder, str(ROOT)]
+    paths = [str(ROOT), folder, os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+    warnings.simplefilter("default")
+    from sphinx.cmd.build import main
+
+    sys.exit(main(arguments))
+
+
 class SmallBook:
-    """A book in ``folder``; ``build`` runs Sphinx in a process of its own, as the Makefile does."""
+    """A book in ``folder``; ``build`` runs Sphinx in a process of its own."""
 
     def __init__(self, folder: Path, pages: dict[str, str], **conf):
         self.folder, self.html = folder, folder / "_build" / "html"
-        parts = conf.pop("parts", ("public", "kernel_only"))
+        parts = conf.pop("parts", ("public", "kernel_only", "notebooks"))
         self.write("conf.py", CONF.format(cache=folder / "_build" / ".cache"))
         with (folder / "conf.py").open("a", encoding="utf-8") as file:
             file.writelines(f"{key} = {value!r}\n" for key, value in conf.items())
@@ -76,21 +107,18 @@ class SmallBook:
         path.write_text(text, "utf-8")
         return path
 
-    def build(self, *options: str) -> subprocess.CompletedProcess:
-        """Build with ``-W -n --keep-going``; returns the process with its output in ``stdout``."""
-        command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "-n", "--keep-going", "-q"]
-        doctrees = self.folder / "_build" / ".doctrees"
-        command += [*options, "-d", str(doctrees), str(self.folder), str(self.html)]
-        return self.run(command)
+    def build(self, *options: str) -> Done:
+        """Build with ``-W -n --keep-going``, as the Makefile does."""
+        doctrees = str(self.folder / "_build" / ".doctrees")
+        return self.sphinx("-W", "-n", "--keep-going", *options, "-d", doctrees)
 
-    def run(self, command: list[str]) -> subprocess.CompletedProcess:
-        paths = [str(ROOT), str(self.folder), os.environ.get("PYTHONPATH", "")]
-        env = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "NO_COLOR": "1"}
-        process = subprocess.run(
-            command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
-        process.stdout = re.sub(r"\x1b\[[0-9;]*m", "", process.stdout)
-        return process
+    def sphinx(self, *options: str) -> Done:
+        log = self.folder / "build.log"
+        arguments = ["-b", "html", "-q", "--no-color", *options, str(self.folder), str(self.html)]
+        process = FORKS.Process(target=run_sphinx, args=(arguments, str(log), str(self.folder)))
+        process.start()
+        process.join(300)
+        return Done(process.exitcode, log.read_text("utf-8"))
 
     def built(self) -> "SmallBook":
         process = self.build()

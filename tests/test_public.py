@@ -1,7 +1,6 @@
 """The public edition: what is graded is not in the site, and the test that says so can fail."""
 
 import json
-import sys
 import zipfile
 from pathlib import Path
 
@@ -224,7 +223,7 @@ def test_broken_marker_fails_the_build_with_file_and_line(tmp_path):
 
 def test_doctrees_inside_the_site_are_refused(tmp_path):
     book = SmallBook(tmp_path, {"index.md": "# I\n"})
-    process = book.run([sys.executable, "-m", "sphinx", "-q", str(tmp_path), str(book.html)])
+    process = book.sphinx()
     assert process.returncode != 0 and "lie inside the published folder" in process.stdout
 
 
