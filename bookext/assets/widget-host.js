@@ -26,7 +26,7 @@
     broken: "This widget could not start on this page.",
     kernel: "This control needs a running notebook.",
     lost: "The saved state of this widget is missing on this page.",
-    remote: "This widget wants code from another site, and this page loads nothing from elsewhere.",
+    remote: "This widget wants code from another site, and this page loads nothing from there.",
     message: "Part of what this widget does needs a running notebook.",
   };
   /** A module that is an address, or that imports from one. */
@@ -67,9 +67,8 @@
     #changing = false;
     #pending = false;
 
-    /** @param {string} id @param {SavedModel} saved @param {Record<string, string>} texts */
-    constructor(id, saved, texts) {
-      this.id = id;
+    /** @param {SavedModel} saved @param {Record<string, string>} texts */
+    constructor(saved, texts) {
       this.kind = saved.model_name ?? saved.state._model_name;
       this.data = { ...saved.state };
       for (const [name, key] of Object.entries(saved.shared ?? {})) this.data[name] = texts[key];
@@ -132,7 +131,7 @@
       let widget = module.render ? { render: module.render } : module.default;
       if (typeof widget === "function") widget = await widget();
       if (!widget || typeof widget !== "object") {
-        throw new TypeError("A widget module must export a default object, or a function that gives one.");
+        throw new TypeError("A widget module exports a default object, or a function that gives one.");
       }
       style(this.data._css);
       const given = await widget.initialize?.({ model: proxy(this, signal), signal, experimental });
@@ -224,7 +223,7 @@
   /** @type {Set<string>} */
   const styles = new Set();
 
-  /** Put a widget's style sheet on the page once. @param {unknown} css */
+  /** @param {unknown} css */
   function style(css) {
     if (typeof css !== "string" || !css || styles.has(css)) return;
     styles.add(css);
@@ -292,7 +291,7 @@
     return true;
   }
 
-  /** Widgets that hold widgets (anywidget 0.11): `host.getModel` and `host.getWidget`. */
+  /** For widgets that hold widgets, as of anywidget 0.11. */
   function host(/** @type {AbortSignal} */ signal) {
     return {
       getModel: async (/** @type {string} */ ref) => proxy(find(ref), signal),
@@ -362,6 +361,8 @@
       show();
     } catch (error) {
       el.remove();
+      if (life.signal.aborted) return; // unmounted meanwhile: the place is not this view's any more
+      end(life);
       place.dataset.attnState = "static";
       say(place, error instanceof Refusal ? error.message : SAY.broken);
       if (!(error instanceof Refusal)) console.error(error);
@@ -393,8 +394,9 @@
         const { state, texts = {} } = JSON.parse(script.textContent ?? "");
         for (const [id, saved] of Object.entries(state)) {
           if (models.has(id)) continue; // the same state may stand in the page twice
-          models.set(id, new Model(id, saved, texts));
-          fresh.push(/** @type {Model} */ (models.get(id)));
+          const model = new Model(saved, texts);
+          models.set(id, model);
+          fresh.push(model);
         }
       } catch (error) {
         console.error("The saved widget state cannot be read.", error);
@@ -422,7 +424,7 @@
     for (const place of [...mounted.keys()]) if (root.contains(place)) unmountPlace(place);
   }
 
-  // A page that goes into the back-forward cache comes back as it was: its widgets stay alive.
+  // A page in the back-forward cache comes back as it was: its widgets stay alive.
   addEventListener("pagehide", (event) => {
     if (event.persisted) return;
     unmount();

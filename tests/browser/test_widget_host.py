@@ -20,7 +20,7 @@ BOOK = Path(__file__).parent / "fixtures" / "widget_book"
 ROOT = Path(__file__).parents[2]
 SHOWN = 15  # views on live.md
 CANNOT_START = "This widget could not start on this page."
-ELSEWHERE = "This widget wants code from another site, and this page loads nothing from elsewhere."
+ELSEWHERE = "This widget wants code from another site, and this page loads nothing from there."
 NEEDS_NOTEBOOK = "This control needs a running notebook."
 NEEDS_SCRIPT = "This widget needs JavaScript; what stands here is its state at the start."
 
@@ -113,23 +113,23 @@ class Visit:
     def notes(self, alt, nth=0):
         return self.widget(alt, nth).locator("> .attn-note").all_inner_texts()
 
-    def add(self, esm, state=None, buffers=()):
+    def add(self, esm, state=None, buffers=(), name="added"):
         """Put one more widget on the page."""
         self.page.evaluate(
-            """([state, buffers]) => {
+            """([name, state, buffers]) => {
               const put = (kind, data) => {
                 const script = document.createElement("script");
                 script.type = `application/vnd.jupyter.widget-${kind}+json`;
                 script.textContent = JSON.stringify(data);
                 document.body.append(script);
               };
-              put("state", { state: { added: { state, buffers } } });
-              put("view", { model_id: "added" });
+              put("state", { state: { [name]: { state, buffers } } });
+              put("view", { model_id: name });
               attnWidgets.mount();
             }""",
-            [(state or {}) | {"_esm": esm}, list(buffers)],
+            [name, {"_esm": esm} | (state or {}), list(buffers)],
         )
-        return self.page.locator("body > .attn-widget > .attn-mount")
+        return self.page.locator("body > .attn-widget").last.locator("> .attn-mount")
 
     def calls(self, about):
         return [call for call in self.page.evaluate("calls") if call.startswith(about)]
@@ -217,6 +217,7 @@ def test_change_events_are_backbones(live):
       model.set({ count: 20, other: 1 });               // several at once: one "change"
       heard.push("-");
       model.on("change:other", () => model.set("count", model.get("other") * 10));
+      model.on("change:other", () => heard.push("later"));
       model.set("other", 3);                            // a handler sets more
       heard.push("-");
       model.off("change:count", note);
@@ -235,6 +236,7 @@ def test_change_events_are_backbones(live):
         "-",
         "other or list",
         ["count", 30, 0],
+        "later",
         "change",
         "-",
         "change",
@@ -359,6 +361,62 @@ def test_stale_buffers_and_deep_ones(live):
     assert view.inner_text() == "0,255 5"
 
 
+def test_a_widget_that_never_becomes_ready_says_so(live):
+    live.page.evaluate(
+        """() => {
+          const real = window.setTimeout;  // ten seconds are patience enough for a reader
+          window.setTimeout = (call, ms, ...rest) => real(call, ms === 10_000 ? 20 : ms, ...rest);
+        }"""
+    )
+    live.add("export default { initialize: () => new Promise(() => {}), render() {} };")
+    note = live.page.locator("body > .attn-widget > .attn-note")
+    note.wait_for()
+    assert note.inner_text() == CANNOT_START
+
+
+def test_a_failure_after_unmounting_does_not_touch_the_place(live):
+    live.add(
+        """export default { async render({ el }) {
+          await new Promise((done) => (globalThis.fail = done));
+          throw new Error("late");
+        } };"""
+    )
+    live.page.wait_for_function("() => Boolean(globalThis.fail)")
+    place = live.page.locator("body > .attn-widget")
+    live.page.evaluate("() => { attnWidgets.unmount(); fail(); }")
+    live.page.wait_for_timeout(50)
+    assert place.locator(".attn-note").count() == 0
+    assert place.locator(".attn-mount").count() == 0
+
+
+def test_a_child_that_fails_is_over_and_the_parent_lives(live):
+    live.add(
+        """export default { render({ signal }) {
+          signal.addEventListener("abort", () => (globalThis.over = (globalThis.over ?? 0) + 1));
+          throw new Error("on purpose");
+        } };""",
+        name="child",
+    )
+    live.settle()
+    parent = live.add(
+        """export default { async render({ model, el, signal, host }) {
+          const child = await host.getWidget("anywidget:child");
+          await child.render({ el, signal }).catch((error) => (el.textContent = error.message));
+          el.dataset.over = over;
+        } };""",
+        name="parent",
+    )
+    live.settle()
+    assert parent.inner_text() == "on purpose"
+    assert parent.get_attribute("data-over") == "2"  # its own view's and this one
+
+
+def test_a_stock_control_in_other_peoples_state_needs_a_notebook(live):
+    live.add(None, {"_model_name": "IntSliderModel", "value": 3})
+    live.settle()
+    assert live.page.locator("body > .attn-widget > .attn-note").inner_text() == NEEDS_NOTEBOOK
+
+
 def test_a_model_without_saved_state_is_told(live):
     live.page.evaluate(
         """() => {
@@ -431,6 +489,7 @@ def test_a_page_that_lists_everything_twice_mounts_once(book, context):
     assert visit.page.locator("script[src*=widget-host]").count() == 2
     assert visit.page.locator(".attn-mount").count() == SHOWN
     assert len(visit.calls("counter render")) == 2
+    assert len(visit.calls("counter initialize")) == 1
     assert visit.complaints == []
 
 
