@@ -1,6 +1,7 @@
 """The checks' machinery: whatever an answer does, it gets a verdict and disturbs nothing."""
 
 import dataclasses
+import doctest
 import json
 import random
 import signal
@@ -386,3 +387,9 @@ def test_trials_of_every_exercise_go_from_small_to_large():
 
 def test_names_are_not_shared_by_misconceptions_and_common_failures():
     assert not {row.name for row in checks.misconceptions()} & set(_failures.COMMON)
+
+
+def test_the_example_in_the_documentation_is_true():
+    tried = doctest.testmod(checks)
+    assert tried.attempted >= 2
+    assert tried.failed == 0

@@ -10,9 +10,9 @@ safetensors (``to_bytes``, ``from_bytes``).
 >>> check("ch3-variance", score_variance).name
 'std-taken-for-variance'
 
-Each ``chapterNN`` module lists its exercises in ``EXERCISES``; a new file is all a new chapter
-needs. A call runs at most three seconds where the system has a Unix timer and the check runs in
-the main thread; elsewhere an endless loop has to be interrupted by hand.
+Each ``chapterNN_topic`` module lists its exercises in ``EXERCISES``; a new file is all that a new
+chapter needs. A call runs at most three seconds where the system has a Unix timer and the check
+runs in the main thread; elsewhere an endless loop has to be interrupted by hand.
 """
 
 from __future__ import annotations
