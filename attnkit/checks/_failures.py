@@ -136,7 +136,7 @@ def _not_returned(exercise: FunctionExercise, seen: Seen) -> Verdict:
     message = COMMON[name].format(**values)
     got: dict[str, object] = dict(seen.got)
     if status == "raised":
-        got = {"": f"{record.get('type')}: {record.get('message')}"}
+        got = {"error": f"{record.get('type')}: {record.get('message')}"}
     return verdict(exercise, name, message, seen, got=got)
 
 
