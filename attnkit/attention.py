@@ -90,11 +90,13 @@ class AdditiveAttention(nn.Module):
         one_step = query.ndim == key.ndim - 1
         if one_step:
             query = query.unsqueeze(-2)
+        if mask is not None:
+            mask = _without_head_axis(mask, key.ndim, one_step)
+            expect.mask(mask, (*query.shape[:-1], key.shape[-2]), query.device)
+            key, value = without_unreachable(mask, key, value)
         scores = additive_scores(
             self.query_proj(query), self.key_proj(key), self.score_proj.weight.squeeze(0)
         )
-        if mask is not None:
-            mask = _without_head_axis(mask, scores, one_step)
         weights = masked_softmax(scores, mask)
         output = weights @ value
         if one_step:
@@ -293,14 +295,14 @@ class MultiHeadAttention(nn.Module):
         return mask[(None,) * (len(scores_shape) - mask.ndim)]
 
 
-def _without_head_axis(mask: Tensor, scores: Tensor, one_step: bool) -> Tensor:
-    """Fit a mask to scores that have no axis of heads."""
+def _without_head_axis(mask: Tensor, ndim: int, one_step: bool) -> Tensor:
+    """Fit a mask to scores of ``ndim`` axes, none of which is that of heads."""
     if isinstance(mask, Tensor):
         if mask.ndim == 4 and mask.shape[1] == 1:
             mask = mask.squeeze(1)
-        if mask.ndim == 3 and scores.ndim == 2 and len(mask) == 1:
+        if mask.ndim == 3 and ndim == 2 and len(mask) == 1:
             mask = mask.squeeze(0)
-        if one_step and mask.ndim == scores.ndim - 1:
+        if one_step and mask.ndim == ndim - 1:
             mask = mask.unsqueeze(-2)
     return mask
 

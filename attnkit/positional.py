@@ -69,12 +69,11 @@ class SinusoidalEncoding(nn.Module):
     Vaswani et al., 2017, section 3.5.
     """
 
-    table: Tensor
-
     def __init__(self, d_model: int) -> None:
         super().__init__()
         self.d_model = _even(d_model)
-        self.register_buffer("table", sinusoidal_encoding(0, self.d_model), persistent=False)
+        # Not a buffer: module.half() would round the table for good.
+        self._table = sinusoidal_encoding(0, self.d_model)
 
     def forward(
         self, embedding: Float[Tensor, "*batch n_positions d_model"]
@@ -99,10 +98,10 @@ class SinusoidalEncoding(nn.Module):
             )
         expect.size("embedding", embedding, -1, self.d_model, "d_model of the module")
         n_positions = embedding.shape[-2]
-        if n_positions > len(self.table) or self.table.device != embedding.device:
-            longest = max(n_positions, len(self.table))
-            self.table = sinusoidal_encoding(longest, self.d_model).to(embedding.device)
-        return embedding + self.table[:n_positions].to(embedding.dtype)
+        if n_positions > len(self._table):
+            self._table = sinusoidal_encoding(n_positions, self.d_model)
+        self._table = self._table.to(embedding.device)
+        return embedding + self._table[:n_positions].to(embedding.dtype)
 
     def extra_repr(self) -> str:
         return f"d_model={self.d_model}"
