@@ -7,6 +7,7 @@ and cache tells whether the exported file is still right, so a build that reads 
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import nbformat
@@ -16,6 +17,8 @@ from myst_nb.core.read import read_myst_markdown_notebook
 from bookext.source import EXTENSIONS, Page, SourceError
 
 STAMPS = ".stamps.json"
+#: Kept in each notebook, so that nbval runs it with as many threads.
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def folder(app) -> Path:
@@ -71,6 +74,7 @@ def executed(app, docname: str, page: Page) -> nbformat.NotebookNode:
             raise SourceError(page.path, 1, f"the page was not executed: {made} is missing")
         notebook = nbformat.reads(made.read_text("utf-8"), as_version=4)
     notebook.metadata.pop("source_map", None)
+    notebook.metadata["bookext"] = {k: os.environ[k] for k in THREADS if k in os.environ}
     notebook.nbformat_minor = 5
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{number}"
