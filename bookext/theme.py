@@ -37,12 +37,20 @@ INLINE_LEFT_OUT = re.compile(
 )
 #: Only sent with pages that use it.
 DESIGN = re.compile(r"^(sphinx-design\.min\.css|design-tabs\.js)$")
-DESIGN_USED = re.compile(r'class="[^"]*\bsd-(?:tab|card|row|col|container|badge|btn)')
+DESIGN_USED = re.compile(r'class="[^"]*\bsd-(?:tab|row|col|container|badge|btn|card[ "])')
 MENDED = [
-    # a list role whose children are no list items (docutils' citations)
-    (re.compile(r'<div role="list" class="citation-list">'), '<div class="citation-list">'),
+    # a list whose children have a role that is deprecated, and none of a list (docutils)
+    (
+        re.compile(r'(<div class="citation" id="[^"]*") role="doc-biblioentry"'),
+        r'\1 role="listitem"',
+    ),
     # a name that is not what is written on the control (myst-nb's hidden input)
     (re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
+    # sphinx-design's dropdown: the same box as all others, without its 8 kB of styles
+    (re.compile(r'class="sd-sphinx-override sd-dropdown sd-card[^"]*"'), 'class="admonition more"'),
+    (re.compile(r'<summary class="sd-summary-title[^"]*">'), "<summary>"),
+    (re.compile(r'<span class="sd-summary-(?:icon|state-marker)[^>]*><svg.*?</svg></span>'), ""),
+    (re.compile(r'class="sd-summary-content sd-card-body[^"]*"'), 'class="opened"'),
     # the same id in every exercise (sphinx-exercise)
     (re.compile(r'<section id="(?:exercise|solution)-content">'), "<section>"),
     # a heading inside of a list of links
@@ -168,6 +176,7 @@ def _downloads(buttons):
 
 def use(app, config):
     config.templates_path = [str(HERE / "templates"), *config.templates_path]
+    config.html_domain_indices = False
     config.nb_code_prompt_show = "Show the {type}"
     config.nb_code_prompt_hide = "Hide the {type}"
 
