@@ -86,6 +86,8 @@ def _details(box) -> list[nodes.Node]:
     spans = "".join(f'<span id="{html.escape(i)}"></span>' for i in ids[1:])
     head = f'<details class="{" ".join(sorted(classes))}"{attributes}>{spans}<summary>'
     summary = nodes.inline("", "", *title)
+    for link in list(summary.findall(nodes.reference)):  # a button may not hold a link
+        link.parent.replace(link, link.children)
     return [_raw(head), summary, _raw("</summary>"), *children, _raw("</details>")]
 
 

@@ -31,6 +31,7 @@ def book(tmp_path_factory) -> Path:
         folder,
         pages,
         parts=("alttext", "mathml", "theme", "search"),
+        execute=True,
         theme="sphinx_book_theme",
         extra=EXTRA,
     )
