@@ -87,6 +87,9 @@ def test_a_long_text_of_several_models_is_put_once_and_none_is_lost():
 def test_nothing_that_means_something_is_dropped():
     state = page_state({"a": model(_esm="a", guess=None, tooltip=None, zero=0, none=[])}, ["a"])
     assert state["state"]["a"]["state"] == {"_esm": "a", "guess": None, "zero": 0, "none": []}
+    asked = {"tooltip": "t", "_dom_classes": ["c"]}
+    state = page_state({"a": model(_esm="a", **asked)}, ["a"])["state"]["a"]["state"]
+    assert state == asked | {"_esm": "a"}
 
 
 def test_numbers_that_json_does_not_know_do_not_break_the_page():
