@@ -77,6 +77,15 @@ def is_default(model):
     return all(value is None for name, value in model["state"].items() if name[0] != "_")
 
 
+def height(models, model):
+    """The height that the layout of a model asks for, which the page keeps free from the start."""
+    layouts = [
+        models[key]["state"] for key in references(model["state"].get("layout")) & models.keys()
+    ]
+    asked = next((str(layout.get("min_height")) for layout in layouts), "")
+    return asked if re.fullmatch(r"\d+(\.\d+)?(px|r?em|vh|vw)", asked) else None
+
+
 def tidy(value):
     """The value as JSON can say it: NaN and infinities by name, which is how Jupyter sends them."""
     if isinstance(value, float) and not math.isfinite(value):
@@ -223,6 +232,7 @@ class ReduceState(SphinxPostTransform):
             model = models.get(view["model_id"])
             view["live"] = model is not None and is_mountable(model)
             view["note"] = NO_STATE if model is None else NO_KERNEL
+            view["height"] = height(models, model) if view["live"] else None
             needs = page_state(models, [view["model_id"]])["state"]
             if model is None:
                 self.warn(
@@ -251,6 +261,8 @@ class ReduceState(SphinxPostTransform):
 
 def visit_view(self, node):
     state = "" if node.get("live") else ' data-attn-state="static"'
+    if node.get("height"):
+        state += f' style="--attn-height: {node["height"]}"'
     self.body.append(f'<{_tag(node)} class="attn-widget"{state}>\n')
     if node.children:
         only_text = "" if any(node.findall(nodes.image)) else " attn-text"

@@ -567,6 +567,14 @@ def test_the_picture_keeps_its_place_and_its_words(book, broken):
     assert [image.get_attribute(name) for name in ("width", "height")] == ["43", "29"]
 
 
+def test_a_height_that_is_asked_for_is_kept_free_before_the_widget_is_there(book, live):
+    page = (book.html / "live.html").read_text("utf-8")
+    assert page.count('style="--attn-height: 151px"') == 1
+    height = "element => getComputedStyle(element).minHeight"
+    assert live.widget("text").evaluate(height) == "151px"
+    assert live.widget("counter").evaluate(height) in ("auto", "0px")
+
+
 def test_the_page_carries_what_its_views_need_and_no_more(book):
     state = saved_state(book.html / "live.html")
     models = state["state"].values()
