@@ -5,6 +5,7 @@ from importlib import import_module
 #: In the order in which they are set up.
 PARTS: list[str] = [
     "cache",
+    "failures",
     "public",
     "kernel_only",
     "notebooks",

@@ -99,7 +99,8 @@ def read_page(path: Path | str, text: str | None = None) -> Page:
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             line = 2 + (mark.line if mark else 0)
-            raise SourceError(path, line, f"the header is not valid YAML: {error}") from None
+            problem = getattr(error, "problem", None) or str(error)
+            raise SourceError(path, line, f"the header is not valid YAML: {problem}") from None
         if not isinstance(page.header, dict):
             raise SourceError(path, 2, "the header must be a YAML mapping (key: value)")
 
@@ -149,4 +150,5 @@ def _read(path: Path, token, reader, label):
         return reader(token, 0, label) if reader is _read_fenced_cell else reader(token, label)
     except (MystMetadataParsingError, yaml.YAMLError) as error:
         line = token.map[0] + 1
-        raise SourceError(path, line, f"the cell's metadata cannot be read: {error}") from None
+        said = " ".join(str(error).split())
+        raise SourceError(path, line, f"the cell's metadata cannot be read: {said}") from None

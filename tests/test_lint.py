@@ -123,8 +123,9 @@ BAD = {
     ),
     "solution closed as exercise": (
         "```{solution-start} ex-a\n```\n\n```{exercise-end}\n```\n",
-        [(4, "exercise")],
+        [(1, "exercise"), (4, "exercise")],
     ),
+    "solution of no exercise": ("\n```{solution} ex-b\nYes.\n```\n", [(2, "exercise")]),
     "duplicate grade_id": (GRADED + "\n" + GRADED, [(16, "nbgrader")]),
     "missing grade_id": (GRADED.replace("  grade_id: a\n", ""), [(1, "nbgrader")]),
     "old schema": (GRADED.replace("version: 3", "version: 1"), [(1, "nbgrader")]),

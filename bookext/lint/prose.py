@@ -98,11 +98,19 @@ def _glue_uses(page: Page) -> Iterator[tuple[int, str]]:
 def exercises(page: Page) -> Iterator[Finding]:
     """Gated exercises and solutions are opened and closed in turn, and have labels."""
     opened: tuple[str, int] | None = None
-    for line, info, body, _ in directives(page):
-        match = re.match(r"\{(exercise|solution)(-start|-end)?\}", info)
+    found = list(directives(page))
+    labels = {
+        match.group(1)
+        for _, info, body, _ in found
+        if info.startswith("{exercise") and (match := re.search(r"^:?label:\s*(\S+)", body, re.M))
+    }
+    for line, info, body, _ in found:
+        match = re.match(r"\{(exercise|solution)(-start|-end)?\}\s*(\S*)", info)
         if not match:
             continue
-        kind, gate = match.groups()
+        kind, gate, target = match.groups()
+        if kind == "solution" and gate != "-end" and target not in labels:
+            yield line, "exercise", f"no exercise on this page has the label {target!r}"
         if kind == "exercise" and gate != "-end" and not re.search(r"^:?label:\s*\S", body, re.M):
             yield line, "exercise", "an exercise without label; add ':label: ex-name'"
         if gate == "-start":
