@@ -29,10 +29,10 @@ CJK_FONTS = (
 def new_figure(width: float, height: float) -> "Figure":
     """A figure that pyplot does not keep: a hundred displays leave nothing behind."""
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=(width, height), facecolor=CARD, layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)  # inches around everything
-    return figure
+    layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.1)  # inches around everything
+    return Figure(figsize=(width, height), facecolor=CARD, layout=layout)
 
 
 def clean_axes(axes: Any, title: str) -> None:

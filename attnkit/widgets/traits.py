@@ -2,12 +2,12 @@
 
 import math
 import numbers
-from typing import Any
+from typing import Any, NoReturn
 
 import traitlets
 
 
-def _refuse(trait: traitlets.TraitType, obj: Any, expected: str, value: Any, cure: str) -> None:
+def _refuse(trait: traitlets.TraitType, obj: Any, expected: str, value: Any, cure: str) -> NoReturn:
     shown = repr(value)
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
     raise traitlets.TraitError(
@@ -37,7 +37,7 @@ class WholeNumber(traitlets.Int):
         return int(value)
 
 
-class Number(traitlets.Float):
+class Number(traitlets.TraitType):
     """A finite float; with `above`, greater than it; with `lowest` and `highest`, in between."""
 
     def __init__(
@@ -49,7 +49,7 @@ class Number(traitlets.Float):
         highest: float = math.inf,
         allow_none: bool = False,
     ):
-        super().__init__(default, allow_none=allow_none)
+        super().__init__(default_value=default, allow_none=allow_none)
         self.above, self.lowest, self.highest = above, lowest, highest
 
     def _expected(self) -> str:
@@ -64,7 +64,7 @@ class Number(traitlets.Float):
     def validate(self, obj: Any, value: Any) -> float | None:
         if value is None and self.allow_none:
             return None
-        if not _is_number(value):
+        if value is None or not _is_number(value):
             _refuse(self, obj, self._expected(), value, "Convert it with float(...).")
         number = float(value)
         too_low = self.above is not None and number <= self.above
