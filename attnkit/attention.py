@@ -14,6 +14,7 @@ from attnkit.functional import (
     attend,
     dot_product_weights,
     masked_softmax,
+    surely_finite,
     without_unreachable,
 )
 
@@ -93,7 +94,8 @@ class AdditiveAttention(nn.Module):
         if mask is not None:
             mask = _without_head_axis(mask, key.ndim, one_step)
             expect.mask(mask, (*query.shape[:-1], key.shape[-2]), query.device)
-            key, value = without_unreachable(mask, key, value)
+            if not surely_finite(key, value):
+                key, value = without_unreachable(mask, key, value)
         scores = additive_scores(
             self.query_proj(query), self.key_proj(key), self.score_proj.weight.squeeze(0)
         )
@@ -234,7 +236,8 @@ class MultiHeadAttention(nn.Module):
         self._check(query, key, value)
         if mask is not None:
             mask = self._mask(mask, query, key)
-            key, value = without_unreachable(mask.any(-3), key, value)
+            if not surely_finite(key, value):
+                key, value = without_unreachable(_for_some_head(mask), key, value)
         q = self.split_heads(self.query_proj(query))
         k = self.split_heads(self.key_proj(key))
         v = self.split_heads(self.value_proj(value))
@@ -292,7 +295,12 @@ class MultiHeadAttention(nn.Module):
         if query.ndim == 2 and isinstance(mask, Tensor) and mask.ndim == 4 and len(mask) == 1:
             mask = mask[0]  # padding_mask of a single sequence
         expect.mask(mask, scores_shape, query.device)
-        return mask[(None,) * (len(scores_shape) - mask.ndim)]
+        # PyTorch's fused kernel wants a mask of two or four axes; others take a slow route.
+        return mask if mask.ndim in (2, 4) else mask[(None,) * (len(scores_shape) - mask.ndim)]
+
+
+def _for_some_head(mask: Tensor) -> Tensor:
+    return mask.any(-3) if mask.ndim > 2 else mask
 
 
 def _without_head_axis(mask: Tensor, ndim: int, one_step: bool) -> Tensor:

@@ -191,7 +191,8 @@ def attend(
     temperature = expect.temperature(temperature)
     if mask is not None:
         expect.mask(mask, scores_shape, query.device)
-        key, value = without_unreachable(mask, key, value)
+        if not surely_finite(key, value):
+            key, value = without_unreachable(mask, key, value)
     weights = dot_product_weights(query, key, mask, scale, temperature)
     dropped = F.dropout(weights, dropout) if dropout else weights
     return AttentionOutput(dropped @ value, weights)
@@ -217,18 +218,32 @@ def dot_product_weights(
         return _softmax(scores, temperature)
     alive = _any(mask, -1)
     scores += torch.where(mask | ~alive, 0.0, -math.inf).to(scores.dtype)
-    return _softmax(scores, temperature) * alive.to(scores.dtype)
+    weights = _softmax(scores, temperature)
+    del scores  # the product below needs its room
+    return weights * alive.to(weights.dtype)
 
 
 def without_unreachable(mask: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
-    """Zero keys or values ``(..., T_k, d)`` that no query may attend to, unless all are finite.
+    """Zero the keys or values ``(..., T_k, d)`` that no query may attend to.
 
     Padding may hold NaN, and 0 · NaN is NaN: a weight of zero is not enough.
     """
-    if all(_surely_finite(tensor) for tensor in tensors):
-        return tensors
     reachable = _any(mask, -2).mT if mask.ndim > 1 else mask.unsqueeze(-1)
     return tuple(torch.where(reachable, tensor, 0.0) for tensor in tensors)
+
+
+def surely_finite(key: Tensor, value: Tensor) -> bool:
+    """Whether both are finite; False, without asking, where asking would wait (GPU) or fail (vmap).
+
+    A sum is the fastest question: it is finite only if all its terms are.
+    """
+    if not key.is_cpu or torch.compiler.is_compiling():
+        return False
+    try:
+        finite = math.isfinite(key.detach().sum())
+        return finite and (value is key or math.isfinite(value.detach().sum()))
+    except RuntimeError:
+        return False
 
 
 def _softmax(scores: Tensor, temperature: float) -> Tensor:
@@ -240,16 +255,6 @@ def _softmax(scores: Tensor, temperature: float) -> Tensor:
 
 def _any(mask: Tensor, axis: int) -> Tensor:
     return mask.any(axis, keepdim=True) if mask.ndim else mask
-
-
-def _surely_finite(tensor: Tensor) -> bool:
-    """Whether a CPU tensor is finite; False, without asking, where asking would wait or fail."""
-    if not tensor.is_cpu or torch.compiler.is_compiling():
-        return False
-    try:
-        return bool(tensor.detach().sum().isfinite())
-    except RuntimeError:  # under vmap no value can be asked for
-        return False
 
 
 def _scores_shape(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:

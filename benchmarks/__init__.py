@@ -1,0 +1,1 @@
+"""Ratios against the peers, measured in one run: ``python -m benchmarks``."""
