@@ -51,6 +51,13 @@
       area.remove();
     }
   }
+  // Of a dialogue with Python what was typed, without prompts and answers.
+  function typed(code) {
+    const lines = code.textContent.replace(/\n$/, "").split("\n");
+    if (!code.querySelector(".gp")) return lines.join("\n");
+    const asked = lines.filter((line) => /^(>>>|\.\.\.)( |$)/.test(line));
+    return asked.map((line) => line.slice(4)).join("\n");
+  }
   function copyButtons() {
     const told = document.createElement("p");
     told.className = "unseen";
@@ -67,7 +74,7 @@
       name.textContent = "Copy the code";
       button.append(name);
       button.addEventListener("click", async () => {
-        await copy(code.textContent.replace(/\n$/, ""));
+        await copy(typed(code));
         button.classList.add("done");
         told.textContent = "Copied.";
         setTimeout(() => {
