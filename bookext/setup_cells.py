@@ -15,8 +15,8 @@ STAND_IN = 'def glue(*args, **kwargs):\n    """In the book, this puts a value in
 def set_up(source: str, *, hidden: bool) -> str:
     """The cell without glue and, for a hidden cell, without asserts; '' when nothing is left."""
     try:
-        tree = ast.parse(source)
-    except SyntaxError:  # a magic: leave it as it is
+        tree = parsed(source)
+    except SyntaxError:  # a cell magic: leave it as it is
         return source
     lines = source.splitlines()
     doomed = [node for node in tree.body if _only_for_the_book(node, hidden)]
@@ -26,6 +26,11 @@ def set_up(source: str, *, hidden: bool) -> str:
             lines[node.lineno - 1 : node.end_lineno] = []
     left = "\n".join(lines)
     return _without_book_imports(re.sub(r"\n{3,}", "\n\n", left).strip("\n"))
+
+
+def parsed(source: str) -> ast.Module:
+    """The syntax tree, with ``pass`` in place of each line magic."""
+    return ast.parse(re.sub(r"^([ \t]*)[%!](?!%).*$", r"\1pass", source, flags=re.M))
 
 
 def _only_for_the_book(node: ast.stmt, hidden: bool) -> bool:
@@ -60,7 +65,7 @@ def _names(node: ast.Import | ast.ImportFrom) -> set[str]:
 def _without_book_imports(source: str) -> str:
     """Drop the imports of glue and pytest that nothing uses; a glue that is used gets a stand-in,
     because myst-nb is not installed where the notebook runs."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     lines = source.splitlines()
     for node in reversed(tree.body):

@@ -379,7 +379,10 @@ SETUP = {
     "for k in 1, 2:\n    glue(f'a{k}', k)\n    assert k": "",
     "for k in 1, 2:\n    x = k\n    assert x": "for k in 1, 2:\n    x = k\n    assert x",
     "# only a comment\nassert x": "",
-    "%matplotlib inline\nassert x": "%matplotlib inline\nassert x",
+    "import pytest\nfrom myst_nb import glue\n\nx = 1\n%xmode Minimal\nassert x": (
+        "x = 1\n%xmode Minimal"
+    ),
+    "%%capture\nassert x": "%%capture\nassert x",
     "x = 1; assert x": "x = 1; assert x",
     "from myst_nb import glue\ndef g():\n    glue('a', 1)": STAND_IN
     + "\ndef g():\n    glue('a', 1)",
