@@ -36,7 +36,7 @@ lab: setup ## open the chapters as notebooks in JupyterLab
 lint: setup ## ruff, pyright, import-linter, and the lint of the chapters
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/python -m bookext.lint
 

@@ -79,8 +79,8 @@ def set_cache_path(app, config):
 def forget_failed_build(app, exception):
     """Read everything again after a build with warnings.
 
-    Sphinx warns about a page when it reads it. A second ``-W`` build would find the page unchanged, not
-    read it, not warn and succeed. Reading is cheap, since the executions are cached.
+    Sphinx warns about a page when it reads it. A second ``-W`` build would find the page unchanged,
+    not read it, not warn and succeed. Reading is cheap, since the executions are cached.
     """
     if exception is not None or app._warncount:
         (Path(app.doctreedir) / "environment.pickle").unlink(missing_ok=True)
