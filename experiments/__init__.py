@@ -1,0 +1,1 @@
+"""Scripts that make what attnkit/data holds: ``python -m experiments.NAME``."""
