@@ -237,6 +237,19 @@ def test_a_blocked_key_cannot_change_the_output(need_weights, change):
 
 
 @pytest.mark.parametrize("need_weights", [True, False])
+def test_nan_elsewhere_does_not_take_a_key_from_the_head_that_may_see_it(need_weights):
+    attention = multi_head()
+    query, key, value = (t.detach().clone() for t in inputs(BATCH))
+    mask = torch.ones(HEADS, N_QUERIES, N_KEYS, dtype=torch.bool)
+    mask[1, :, 2] = False  # blocked for one head only
+    mask[:, :, 6] = False  # blocked for all
+    expected = attention(query, key, value, mask, need_weights=need_weights).output
+    key[:, 6] = value[:, 6] = math.nan
+    output = attention(query, key, value, mask, need_weights=need_weights).output
+    torch.testing.assert_close(output, expected)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
 def test_causal_no_look_ahead(need_weights):
     attention = multi_head()
     x = inputs(BATCH)[1].detach()
