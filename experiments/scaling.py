@@ -19,7 +19,8 @@ from experiments.from_chapter import definitions
 
 TARGET = Path(__file__).parents[1] / "attnkit" / "data" / "ch3-scaling.json"
 chapter = definitions(
-    "03-scaled-dot-product", ["N_SYMBOLS", "N_PAIRS", "D_MODEL", "draw", "Recall", "accuracy"]
+    "03-scaled-dot-product",
+    ["N_SYMBOLS", "N_PAIRS", "D_MODEL", "draw", "projection", "Recall", "accuracy"],
 )
 CURVE = [20, 40, 60, 80, 100, 150, 200, 300, 400, 500, 600]
 
