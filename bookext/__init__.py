@@ -10,6 +10,7 @@ PARTS: list[str] = [
     "kernel_only",
     "notebooks",
     "alttext",
+    "language",
     "mathml",
     "theme",
     "search",
