@@ -51,12 +51,19 @@ def fingerprint(root: Path) -> str:
         except metadata.PackageNotFoundError:
             add(package, "missing")
     for source in SOURCES:
-        path = root / source
-        files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-        for file in files:
-            if file.exists() and not IGNORED_PARTS & set(file.parts):
-                add(file.relative_to(root).as_posix(), file.read_bytes())
+        add(content(root / source))
     return digest.hexdigest()[:16]
+
+
+def content(path: Path) -> str:
+    """A hash of a file, or of the names and contents of all files of a folder."""
+    digest = hashlib.sha256()
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    for file in files:
+        if file.exists() and not IGNORED_PARTS & set(file.parts):
+            digest.update(file.relative_to(path.parent).as_posix().encode() + b"\0")
+            digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def prune(folder: Path, keep: int = KEPT_STATES) -> None:
@@ -74,6 +81,7 @@ def set_cache_path(app, config):
     state.touch()
     prune(state.parent)
     config.nb_execution_cache_path = str(state)
+    config.bookext_state = content(Path(__file__).parent)
 
 
 def forget_failed_build(app, exception):
@@ -87,5 +95,7 @@ def forget_failed_build(app, exception):
 
 
 def setup(app):
+    # Pages made by other extensions than today's are read again (and not executed again).
+    app.add_config_value("bookext_state", "", "env", str)
     app.connect("build-finished", forget_failed_build)
     app.connect("config-inited", set_cache_path, priority=400)
