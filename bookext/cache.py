@@ -20,8 +20,9 @@ SOURCES = ("attnkit", "requirements.txt")
 PACKAGES = ("torch", "numpy", "matplotlib", "anywidget", "ipywidgets", "ipykernel")
 IGNORED_PARTS = {"__pycache__", ".ipynb_checkpoints"}
 
-#: Set for the kernels of the book and of nbval alike, unless the caller has set it.
-THREADS = "2"
+#: Set for the kernels of the book and of nbval alike, unless the caller has set it. One, because
+#: the matrices of the chapters are small: on a busy machine a second thread mostly waits.
+THREADS = "1"
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 #: Going back to an earlier state (another branch, say) finds its outputs again.

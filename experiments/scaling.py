@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import torch
+from tqdm import tqdm
 
 from attnkit import scaled_dot_product_attention
 from experiments.from_chapter import definitions
@@ -80,6 +81,7 @@ def accuracies(settings: dict, seed: int) -> list[float]:
 
 
 def main() -> None:
+    torch.set_num_threads(1)  # sums in the same order everywhere
     again = "--again" in sys.argv[1:]
     done = {} if again or not TARGET.exists() else json.loads(TARGET.read_text())["runs"]
     wanted = conditions()
@@ -87,11 +89,12 @@ def main() -> None:
     for name, settings in wanted.items():
         if name in runs:
             continue
-        print(name, flush=True)
-        rows = [accuracies(settings, seed) for seed in range(settings["seeds"])]
+        rows = [accuracies(settings, seed) for seed in tqdm(range(settings["seeds"]), desc=name)]
         runs[name] = {"settings": settings, "steps": settings["steps"], "accuracy": rows}
         made = {"made_by": "python -m experiments.scaling", "torch": torch.__version__}
-        TARGET.write_text(json.dumps({**made, "runs": runs}) + "\n")
+        half = TARGET.with_suffix(".half")
+        half.write_text(json.dumps({**made, "runs": runs}) + "\n")
+        half.replace(TARGET)
 
 
 if __name__ == "__main__":
