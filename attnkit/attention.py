@@ -14,7 +14,7 @@ from attnkit.functional import (
     attend,
     dot_product_weights,
     masked_softmax,
-    surely_finite,
+    surely_bounded,
     without_unreachable,
 )
 
@@ -94,8 +94,8 @@ class AdditiveAttention(nn.Module):
         if mask is not None:
             mask = _without_head_axis(mask, key.ndim, one_step)
             expect.mask(mask, (*query.shape[:-1], key.shape[-2]), query.device)
-            if not surely_finite(key, value):
-                key, value = without_unreachable(mask, key, value)
+            if not surely_bounded(query, key, value):
+                query, key, value = without_unreachable(mask, query, key, value)
         scores = additive_scores(
             self.query_proj(query), self.key_proj(key), self.score_proj.weight.squeeze(0)
         )
@@ -234,16 +234,18 @@ class MultiHeadAttention(nn.Module):
         key = query if key is None else key
         value = key if value is None else value
         self._check(query, key, value)
+        careful = False
         if mask is not None:
             mask = self._mask(mask, query, key)
-            if not surely_finite(key, value):
-                key, value = without_unreachable(_for_some_head(mask), key, value)
+            careful = not surely_bounded(query, key, value)
+            if careful:
+                query, key, value = without_unreachable(_for_some_head(mask), query, key, value)
         q = self.split_heads(self.query_proj(query))
         k = self.split_heads(self.key_proj(key))
         v = self.split_heads(self.value_proj(value))
         dropout = self.dropout if self.training else 0.0
         if need_weights:
-            weights = dot_product_weights(q, k, mask)
+            weights = dot_product_weights(q, k, mask, careful=careful)
             heads = self.combine_heads(F.dropout(weights, dropout) if dropout else weights, v)
         else:
             weights = None
@@ -283,8 +285,7 @@ class MultiHeadAttention(nn.Module):
             if tensor.ndim != query.ndim or tensor.shape[:-2] != query.shape[:-2]:
                 raise ValueError(
                     f"{name} must have the axes of query, {tuple(query.shape)}, and its batch, "
-                    f"got {tuple(tensor.shape)}. One {name} for the whole batch: "
-                    f"{name}.expand({len(query)}, -1, -1)."
+                    f"got {tuple(tensor.shape)}.{_batch_cure(name, tensor, query)}"
                 )
             expect.size(name, tensor, -1, self.d_model, "d_model of the module")
         expect.size("value", value, -2, key.shape[-2], "T_k, as in key")
@@ -297,6 +298,14 @@ class MultiHeadAttention(nn.Module):
         expect.mask(mask, scores_shape, query.device)
         # PyTorch's fused kernel wants a mask of two or four axes; others take a slow route.
         return mask if mask.ndim in (2, 4) else mask[(None,) * (len(scores_shape) - mask.ndim)]
+
+
+def _batch_cure(name: str, tensor: Tensor, query: Tensor) -> str:
+    if query.ndim == 3 and (tensor.ndim == 2 or (tensor.ndim == 3 and len(tensor) == 1)):
+        return f" One {name} for the whole batch: {name}.expand({len(query)}, -1, -1)."
+    if tensor.ndim == 3 and (query.ndim == 2 or len(query) == 1):
+        return f" One query for the whole batch: query.expand({len(tensor)}, -1, -1)."
+    return " The batch is the first axis."
 
 
 def _for_some_head(mask: Tensor) -> Tensor:

@@ -79,7 +79,9 @@ def masked_softmax(
     # The least number and not −inf: a row of −inf has the softmax NaN, which would vanish from the
     # result but not from the backward pass.
     scores = torch.where(allowed, scores, lowest)
-    return _softmax(scores, temperature) * allowed.to(scores.dtype)
+    if temperature != 1.0:  # divided by a great one, even the least number would have a share
+        scores = torch.where(allowed, _divided(scores, temperature), lowest)
+    return scores.softmax(-1) * allowed.to(scores.dtype)
 
 
 def scaled_dot_product_attention(
@@ -106,8 +108,9 @@ def scaled_dot_product_attention(
     tensor([[11.9557]])
 
     A key that no query may attend to cannot change anything, even when it or its value is NaN or
-    infinite: it is read as zero. Where only *some* queries are blocked from such a value, NaN
-    spreads to them too (0 · NaN is NaN), as it does in PyTorch.
+    infinite: it is read as zero, and so is a query that may attend to no key. Where only *some*
+    queries are blocked from such a value, NaN spreads to them too (0 · NaN is NaN), as it does in
+    PyTorch.
 
     Args:
         query: Shape ``(..., T_q, d_key)``. Leading axes broadcast, as in a matrix product.
@@ -189,11 +192,13 @@ def attend(
     if scale is not None:
         scale = expect.number("scale", scale)
     temperature = expect.temperature(temperature)
+    careful = False
     if mask is not None:
         expect.mask(mask, scores_shape, query.device)
-        if not surely_finite(key, value):
-            key, value = without_unreachable(mask, key, value)
-    weights = dot_product_weights(query, key, mask, scale, temperature)
+        careful = not surely_bounded(query, key, value)
+        if careful:
+            query, key, value = without_unreachable(mask, query, key, value)
+    weights = dot_product_weights(query, key, mask, scale, temperature, careful=careful)
     dropped = F.dropout(weights, dropout) if dropout else weights
     return AttentionOutput(dropped @ value, weights)
 
@@ -204,12 +209,15 @@ def dot_product_weights(
     mask: Tensor | None,
     scale: float | None = None,
     temperature: float = 1.0,
+    *,
+    careful: bool = True,
 ) -> Tensor:
     """The weights of :func:`scaled_dot_product_attention`, for arguments already checked.
 
     The query is scaled and not the scores: that is less work, and in float16 the products stay
-    √d_key times further from overflow. The mask is added to the scores in place, which is several
-    times faster than filling them; the rows that may see nothing are left alone and zeroed after.
+    √d_key times further from overflow. Unless ``careful``, the mask is added to the scores in
+    place, which is several times faster than choosing, and right as long as no score is infinite
+    or NaN; the rows that may see nothing are left alone and zeroed after.
     """
     if scale is None:
         scale = 1.0 / math.sqrt(query.shape[-1] or 1)
@@ -217,40 +225,63 @@ def dot_product_weights(
     if mask is None:
         return _softmax(scores, temperature)
     alive = _any(mask, -1)
-    scores += torch.where(mask | ~alive, 0.0, -math.inf).to(scores.dtype)
+    if careful:
+        blocked = torch.where(alive, -math.inf, 0.0).to(scores.dtype)
+        scores = torch.where(mask, scores, blocked)
+    else:
+        bias = torch.where(mask | ~alive, 0.0, -math.inf).to(scores.dtype)
+        try:
+            scores += bias
+        except RuntimeError:  # the mask has axes that the scores lack: those of value, or vmap's
+            scores = scores + bias
     weights = _softmax(scores, temperature)
     del scores  # the product below needs its room
     return weights * alive.to(weights.dtype)
 
 
-def without_unreachable(mask: Tensor, *tensors: Tensor) -> tuple[Tensor, ...]:
-    """Zero the keys or values ``(..., T_k, d)`` that no query may attend to.
+def without_unreachable(
+    mask: Tensor, query: Tensor, key: Tensor, value: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Zero the queries that may attend to no key, the keys and values that no query may attend to.
 
     Padding may hold NaN, and 0 · NaN is NaN: a weight of zero is not enough.
     """
     reachable = _any(mask, -2).mT if mask.ndim > 1 else mask.unsqueeze(-1)
-    return tuple(torch.where(reachable, tensor, 0.0) for tensor in tensors)
+    query = torch.where(_any(mask, -1), query, 0.0)
+    return query, torch.where(reachable, key, 0.0), torch.where(reachable, value, 0.0)
 
 
-def surely_finite(key: Tensor, value: Tensor) -> bool:
-    """Whether both are finite; False, without asking, where asking would wait (GPU) or fail (vmap).
+def surely_bounded(query: Tensor, key: Tensor, value: Tensor) -> bool:
+    """Whether all are finite and so small that no product of them can overflow.
 
-    A sum is the fastest question: it is finite only if all its terms are.
+    False, without asking, where asking would wait (GPU) or fail (vmap), and in float16, in which
+    ordinary numbers overflow. A norm is the fastest question; |q·k| is at most |q|·|k|.
     """
-    if not key.is_cpu or torch.compiler.is_compiling():
+    if query.dtype == torch.float16 or not query.is_cpu or torch.compiler.is_compiling():
         return False
+    most = torch.finfo(query.dtype).max ** 0.25
     try:
-        finite = math.isfinite(key.detach().sum())
-        return finite and (value is key or math.isfinite(value.detach().sum()))
+        if not torch.linalg.vector_norm(query.detach()) < most:
+            return False
+        if key is not query and not torch.linalg.vector_norm(key.detach()) < most:
+            return False
+        return value is key or bool(torch.linalg.vector_norm(value.detach()) < most)
     except RuntimeError:
         return False
 
 
 def _softmax(scores: Tensor, temperature: float) -> Tensor:
-    if temperature != 1.0 and scores.shape[-1]:
-        # Below the row's greatest score nothing can overflow, however small the temperature.
-        scores = (scores - scores.detach().amax(-1, keepdim=True)) / temperature
-    return scores.softmax(-1)
+    return (scores if temperature == 1.0 else _divided(scores, temperature)).softmax(-1)
+
+
+def _divided(scores: Tensor, temperature: float) -> Tensor:
+    """The scores less the row's greatest, over the temperature: so nothing can overflow."""
+    if not scores.shape[-1]:
+        return scores
+    # What PyTorch divides by is at least a float32; outside of its range 0/0 would come out.
+    range_ = torch.finfo(torch.promote_types(scores.dtype, torch.float32))
+    temperature = min(max(temperature, range_.tiny), range_.max)
+    return (scores - scores.detach().amax(-1, keepdim=True)) / temperature
 
 
 def _any(mask: Tensor, axis: int) -> Tensor:

@@ -41,12 +41,15 @@ def sinusoidal_encoding(n_positions: int, d_model: int) -> Float[Tensor, "n_posi
     Vaswani et al., 2017, section 3.5.
     """
     n_positions = expect.integer("n_positions", n_positions)
-    d_model = _even(d_model)
+    return _sinusoids(n_positions, _even(d_model)).to(torch.get_default_dtype())
+
+
+def _sinusoids(n_positions: int, d_model: int) -> Tensor:
+    """The encoding in float64."""
     position = torch.arange(n_positions, dtype=torch.float64)
     exponent = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model
     angle = position[:, None] * torch.exp(-math.log(10_000) * exponent)
-    encoding = torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(-2)
-    return encoding.to(torch.get_default_dtype())
+    return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(-2)
 
 
 class SinusoidalEncoding(nn.Module):
@@ -73,7 +76,7 @@ class SinusoidalEncoding(nn.Module):
         super().__init__()
         self.d_model = _even(d_model)
         # Not a buffer: module.half() would round the table for good.
-        self._table = sinusoidal_encoding(0, self.d_model)
+        self._table = torch.empty(0, self.d_model)
 
     def forward(
         self, embedding: Float[Tensor, "*batch n_positions d_model"]
@@ -98,10 +101,15 @@ class SinusoidalEncoding(nn.Module):
             )
         expect.size("embedding", embedding, -1, self.d_model, "d_model of the module")
         n_positions = embedding.shape[-2]
-        if n_positions > len(self._table):
-            self._table = sinusoidal_encoding(n_positions, self.d_model)
-        self._table = self._table.to(embedding.device)
-        return embedding + self._table[:n_positions].to(embedding.dtype)
+        table = self._table
+        fits = table.dtype == embedding.dtype and table.device == embedding.device
+        if not fits or n_positions > len(table):
+            # From the formula, not from the old table: that may be coarser, or hold no numbers.
+            longest = max(n_positions, len(table))
+            table = self._table = _sinusoids(longest, self.d_model).to(
+                embedding.device, embedding.dtype
+            )
+        return embedding + table[:n_positions]
 
     def extra_repr(self) -> str:
         return f"d_model={self.d_model}"

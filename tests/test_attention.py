@@ -237,6 +237,31 @@ def test_a_blocked_key_cannot_change_the_output(need_weights, change):
 
 
 @pytest.mark.parametrize("need_weights", [True, False])
+def test_padding_that_neither_asks_nor_answers_may_hold_nan(need_weights):
+    attention = multi_head()
+    x = inputs(BATCH)[0].detach()
+    real = torch.arange(N_QUERIES) < torch.tensor([3, N_QUERIES])[:, None]
+    mask = (real[:, :, None] & real[:, None, :])[:, None]
+    results = []
+    for filler in (0.0, math.nan, 1e200):
+        filled = torch.where(real[..., None], x, filler).requires_grad_()
+        with torch.autograd.set_detect_anomaly(True):
+            output = attention(filled, mask=mask, need_weights=need_weights).output
+            wanted = [filled, *attention.parameters()]
+            results.append((output, *torch.autograd.grad(output.square().sum(), wanted)))
+    for other in results[1:]:
+        torch.testing.assert_close(other, results[0])
+
+
+def test_vmap_over_masks_alone():
+    attention = multi_head()
+    x, masks = inputs(BATCH)[0], random_mask(4, N_QUERIES, N_QUERIES)
+    mapped = torch.vmap(lambda m: attention(x, mask=m).output)(masks)
+    for i in range(4):
+        torch.testing.assert_close(mapped[i], attention(x, mask=masks[i]).output)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
 def test_nan_elsewhere_does_not_take_a_key_from_the_head_that_may_see_it(need_weights):
     attention = multi_head()
     query, key, value = (t.detach().clone() for t in inputs(BATCH))
@@ -472,6 +497,9 @@ ADDITIVE, AQ, AK, AV = additive()
         (lambda: MHA(Q, K, V[:, :-1]), ValueError, r"value must be 7 \(T_k, as in key\), got 6"),
         (lambda: MHA(Q, K[:1]), ValueError, r"key must have .* batch.*expand\(2, -1, -1\)"),
         (lambda: MHA(Q, K[0]), ValueError, "key must have the axes of query"),
+        (lambda: MHA(Q[0], K), ValueError, r"whole batch: query\.expand\(2, -1, -1\)"),
+        (lambda: MHA(Q[:1], K), ValueError, r"whole batch: query\.expand\(2, -1, -1\)"),
+        (lambda: MHA(Q, K.repeat(3, 1, 1)), ValueError, r"33\)\. The batch is the first"),
         (lambda: MHA(Q[0, 0]), ValueError, r"query must have the shape \(batch, T_q, d_model\)"),
         (lambda: MHA(Q[None]), ValueError, r"query must have the shape \(batch, T_q, d_model\)"),
         (lambda: MHA(Q, K, V, torch.ones(5, 7)), TypeError, "mask must be boolean"),

@@ -149,6 +149,19 @@ def test_the_least_temperature_selects_and_does_not_overflow():
     assert weights.isfinite().all()
 
 
+@pytest.mark.parametrize("temperature", [5e-324, 1e-50, 1e38, 1e300])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_a_temperature_may_be_any_positive_number(temperature, dtype):
+    scores = torch.tensor([[1.0, 2.0, 2.0, 9.0], [1.0, 2.0, 2.0, 9.0]], dtype=dtype)
+    mask = torch.tensor([[True, True, True, False], [False] * 4])
+    shared = [0.0, 0.5, 0.5, 0.0] if temperature < 1 else [1 / 3, 1 / 3, 1 / 3, 0.0]
+    expected = torch.tensor([shared, [0.0] * 4], dtype=dtype)
+    torch.testing.assert_close(masked_softmax(scores, mask, temperature=temperature), expected)
+    query, key = torch.ones(2, 1, dtype=dtype), scores[:1].mT
+    attended = scaled_dot_product_attention(query, key, key, mask, temperature=temperature)
+    torch.testing.assert_close(attended.weights, expected)
+
+
 def test_temperature_divides_the_scaled_scores():
     query, key, value = tensors(BATCH)
     _, weights = scaled_dot_product_attention(query, key, value, temperature=2.0)
@@ -174,6 +187,57 @@ def test_a_key_that_nobody_may_attend_to_changes_nothing(change):
     query, key, value = (t.detach().clone() for t in inputs)
     value[..., 3:, :] = change
     assert scaled_dot_product_attention(query, key, value, keys).output.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "much"), [(torch.float16, 200.0), (torch.float32, 1e30), (torch.bfloat16, 1e30)]
+)
+def test_a_blocked_key_changes_nothing_even_when_its_score_overflows(dtype, much):
+    query = torch.full((2, D_KEY), much, dtype=dtype)
+    key = torch.tensor([[1.0], [-1.0], [much], [-much]], dtype=dtype).expand(-1, D_KEY) / much
+    key[2:] *= much
+    mask = torch.tensor([[True, True, False, False], [True, True, False, True]])
+    if dtype == torch.float16:
+        assert (query @ key.mT).isinf().any()
+    output, weights = scaled_dot_product_attention(query, key, key, mask)
+    few = scaled_dot_product_attention(query[:1], key[:2], key[:2])
+    torch.testing.assert_close((output[:1], weights[:1, :2]), tuple(few))
+    assert output.isfinite().all() and not weights[0, 2:].any()
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_query_that_may_see_nothing_is_zero_whatever_it_holds(bad):
+    query, key, value = tensors(BATCH)
+    mask = random_mask(BATCH, N_QUERIES, N_KEYS) & (torch.arange(N_QUERIES) != 1)[:, None]
+    ruined = query.detach().clone()
+    ruined[:, 1] = bad
+    ruined.requires_grad_()
+    expected = scaled_dot_product_attention(query, key, value, mask)
+    with torch.autograd.set_detect_anomaly(True):
+        got = scaled_dot_product_attention(ruined, key, value, mask)
+        after = gradients(got.output, [ruined, key, value])
+    torch.testing.assert_close(got, expected)
+    torch.testing.assert_close(after, gradients(expected.output, [query, key, value]))
+
+
+def test_a_mask_may_have_axes_that_only_the_value_has():
+    query, key, value = tensors()
+    values = torch.stack([value, 2 * value])
+    mask = random_mask(2, N_QUERIES, N_KEYS)
+    output, weights = scaled_dot_product_attention(query, key, values, mask)
+    for i in range(2):
+        alone = scaled_dot_product_attention(query, key, values[i], mask[i])
+        torch.testing.assert_close((output[i], weights[i]), tuple(alone))
+
+
+def test_vmap_over_masks_alone():
+    query, key, value = tensors()
+    masks = random_mask(3, N_QUERIES, N_KEYS)
+    mapped = torch.vmap(lambda mask: scaled_dot_product_attention(query, key, value, mask))(masks)
+    torch.testing.assert_close(
+        tuple(mapped),
+        tuple(scaled_dot_product_attention(query.expand(3, -1, -1), key, value, masks)),
+    )
 
 
 @pytest.mark.parametrize("j", range(N_KEYS))

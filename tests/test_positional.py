@@ -41,8 +41,10 @@ def test_module_adds_along_the_positions(leading, dtype):
     kept = embedding.clone()
     output = SinusoidalEncoding(D_MODEL)(embedding)
     assert output.dtype == dtype
-    expected = embedding + sinusoidal_encoding(N_POSITIONS, D_MODEL).to(dtype)
-    assert torch.equal(output, expected)
+    expected = embedding.double() + sinusoidal_encoding(N_POSITIONS, D_MODEL)
+    # Rounded twice: the table to the embedding's precision, and the sum.
+    atol = 4 * max(torch.finfo(dtype).eps, torch.finfo(torch.float32).eps)
+    torch.testing.assert_close(output.double(), expected, atol=atol, rtol=0)
     assert torch.equal(embedding, kept)
 
 
@@ -63,6 +65,30 @@ def test_module_converted_to_half_keeps_the_accuracy_of_its_input():
     module(torch.zeros(300, D_MODEL))
     output = module.half().float()(torch.zeros(300, D_MODEL))
     torch.testing.assert_close(output, sinusoidal_encoding(300, D_MODEL))
+
+
+def test_module_is_exact_in_double_precision():
+    output = SinusoidalEncoding(2)(torch.zeros(1001, 2, dtype=torch.float64))
+    assert output[1000].tolist() == pytest.approx([math.sin(1000), math.cos(1000)], abs=1e-12)
+
+
+def test_what_the_module_saw_before_does_not_matter():
+    embedding = torch.randn(N_POSITIONS, D_MODEL)
+    expected = SinusoidalEncoding(D_MODEL)(embedding)
+    module = SinusoidalEncoding(D_MODEL)
+    module(torch.zeros(50, D_MODEL, device="meta"))
+    assert torch.equal(module(embedding), expected)
+    default = torch.get_default_dtype()
+    try:
+        torch.set_default_dtype(torch.bfloat16)
+        SinusoidalEncoding(D_MODEL)
+        module(torch.zeros(50, D_MODEL))
+    finally:
+        torch.set_default_dtype(default)
+    assert torch.equal(module(embedding), expected)
+    with torch.inference_mode():
+        module(torch.zeros(90, D_MODEL))
+    assert torch.equal(module(embedding), expected)
 
 
 def test_gradient_passes_unchanged():
