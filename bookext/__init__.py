@@ -15,6 +15,7 @@ PARTS: list[str] = [
     "theme",
     "search",
     "widgets",
+    "former",
 ]
 
 
