@@ -1,7 +1,10 @@
 """Chapter 3's exercises: right answers pass in any style, each wrong one is called by its name."""
 
 import itertools
+import math
+import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from attnkit import checks
 from attnkit.checks import _exercises
 from attnkit.checks._engine import FunctionExercise
 
+ROOT = Path(__file__).resolve().parents[1]
 FUNCTIONS = {k: e for k, e in _exercises().items() if isinstance(e, FunctionExercise)}
 WRONG = [
     (id, wrong.name, number)
@@ -91,6 +95,15 @@ MUTANTS = [
     ("results-swapped", {"return": "weights, output"}),
     ("overflows", {"max": "0"}),
     ("one-maximum-for-all-rows", {"max": "scores.max()"}),
+    # What helps on two scores that are close together, and not in a row with scores far apart.
+    ("overflows", {"max": "scores.mean(axis=-1, keepdims=True)"}),
+    ("overflows", {"max": "scores.min(axis=-1, keepdims=True)"}),
+    ("overflows", {"max": "scores[:, :1]"}),
+    ("finite-but-wrong", {"max": "0", "exp": "np.exp(np.clip(scores, -700, 700))"}),
+    ("finite-but-wrong", {"max": "0", "after": "weights = np.nan_to_num(weights)"}),
+    ("sum-without-keepdims", {"max": "0", "sum": "weights / weights.sum(axis=-1)"}),
+    ("softmax-over-queries", {"sum": "weights / weights.sum(axis=0)"}),
+    ("softmax-over-everything", {"sum": "weights / weights.sum()"}),
     # More than one thing wrong, but one of them hides the other from nobody.
     ("not-scaled", {"scale": "pass", "max": "0"}),
     ("results-swapped", {"return": "weights, output", "scale": "pass"}),
@@ -312,6 +325,57 @@ def test_folding_the_scale_in_place_is_named(change):
     verdict = checks.check("ch3-fold-scale", fold_scale)
     assert verdict.name == "changes-its-input"
     assert "query_proj_weight" in verdict.message
+
+
+def test_a_rounded_formula_is_no_simulation():
+    for cut in (lambda x: round(x, 2), int, round, math.ceil):
+        verdict = checks.check("ch3-variance", lambda d, s, cut=cut: cut(d * s**4))
+        assert verdict.name == "rounded"
+
+
+def test_an_error_that_comes_from_overwriting_is_called_overwriting():
+    verdict = checks.check("ch3-fold-scale", lambda weight, d: weight.div_(d**0.5))
+    assert verdict.name == "changes-its-input"
+
+
+@pytest.mark.parametrize(
+    ("answer", "start"),
+    [
+        (lambda q, k, v: {"output": 1, "weights": 2}, "The result is dict,"),
+        (lambda q, k, v: (q, k + 0j), "weights is ndarray of complex128,"),
+        (lambda q, k, v: (None, k), "output is NoneType,"),
+    ],
+)
+def test_a_result_of_no_use_is_called_by_its_type(answer, start):
+    verdict = checks.check("ch3-attention", answer)
+    assert verdict.name == "wrong-type" and verdict.message.startswith(start)
+
+
+def test_ticked_letters_count_when_they_are_true():
+    ticked = {letter: letter in "ACEF" for letter in "ABCDEFG"}
+    assert checks.check("ch3-same-weights", ticked).passed
+    assert not checks.check("ch3-same-weights", dict.fromkeys("ACEF", False)).passed
+
+
+@pytest.mark.parametrize("answer", ["A-C, E, F", "A \u2013 C, E, F", ["A-C", "E", "F"], "A…C E F"])
+def test_a_range_of_letters_is_not_taken_for_its_ends(answer):
+    verdict = checks.check("ch3-same-weights", answer)
+    assert verdict.name == "not-an-option" and "C" in verdict.message
+
+
+def test_a_bulleted_list_of_letters_is_no_range():
+    assert checks.check("ch3-same-weights", "- A\n- C\n- E\n- F").passed
+
+
+def test_every_link_is_a_label_of_its_chapter():
+    chapters = {path.name[:2]: path for path in (ROOT / "chapters").glob("[0-9][0-9]-*.md")}
+    for exercise in checks.exercise_ids():
+        number = int(exercise.removeprefix("ch").split("-")[0])
+        text = chapters[f"{number:02}"].read_text(encoding="utf-8")
+        labels = set(re.findall(r"^\(([\w-]+)\)=$", text, flags=re.MULTILINE))
+        links = {row.link for row in checks.misconceptions() if row.id == exercise}
+        links.add(checks.check(exercise, None).link)
+        assert links and links <= labels, exercise
 
 
 def test_a_simulated_variance_is_close_but_not_a_formula():

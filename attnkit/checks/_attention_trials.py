@@ -20,16 +20,35 @@ def results_swapped(trials: Sequence[Seen]) -> bool:
 
 
 def breaks_only_on_large(trials: Sequence[Seen]) -> bool:
-    return all(
-        seen.right if seen.trial.compared else _not_finite(seen).any() or not seen.returned
-        for seen in trials
+    """Right on ordinary scores; on large ones right too, or not finite, or it raises."""
+    large = _large(trials)
+    return (
+        all(seen.right for seen in trials if seen.trial.compared)
+        and all(seen.right or not seen.returned or _not_finite(seen).any() for seen in large)
+        and not all(seen.right for seen in large)
     )
 
 
 def one_maximum(trials: Sequence[Seen]) -> bool:
-    """Large scores break some rows and not others."""
-    rows = [_not_finite(seen) for seen in trials if not seen.trial.compared and seen.shaped]
-    return breaks_only_on_large(trials) and any(row.any() and not row.all() for row in rows)
+    """Large scores break some rows and not others, and a single row never."""
+    rows = [_not_finite(seen) for seen in _large(trials) if seen.shaped]
+    single = [row.any() for row in rows if len(row) == 1]
+    return (
+        breaks_only_on_large(trials)
+        and any(row.any() and not row.all() for row in rows)
+        and not any(single)
+    )
+
+
+def finite_but_wrong_on_large(trials: Sequence[Seen]) -> bool:
+    """Right on ordinary scores; on large ones numbers come out, but not the weights."""
+    return all(seen.right for seen in trials if seen.trial.compared) and any(
+        seen.shaped and not seen.right and not _not_finite(seen).any() for seen in _large(trials)
+    )
+
+
+def _large(trials: Sequence[Seen]) -> list[Seen]:
+    return [seen for seen in trials if not seen.trial.compared]
 
 
 def _not_finite(seen: Seen) -> np.ndarray:
@@ -64,6 +83,16 @@ TRIALS = (
             "query": np.array([[40.0], [-40.0]]),
             "key": np.array([[50.0], [50.05]]),
             "value": np.array([[10.0], [20.0]]),
+        },
+        compared=False,
+    ),
+    # Here only the row's own maximum helps, not its mean, its least or its first score.
+    Trial(
+        "large scores far apart",
+        {
+            "query": np.array([[40.0]]),
+            "key": np.array([[-50.0], [50.0], [49.95]]),
+            "value": np.array([[10.0], [20.0], [30.0]]),
         },
         compared=False,
     ),

@@ -28,7 +28,8 @@ COMMON: dict[str, str] = {
     "returned-nothing": "It returned None: the last line needs a return.",
     "printed-only": "It printed its result and returned None. Replace print by return: what is "
     "printed cannot be computed with.",
-    "wrong-type": "{result} is {type}, and a number, an array or a tensor is expected.",
+    "wrong-type": "{result} is {type}, and real numbers are expected: a number, an array or a "
+    "tensor.",
     "wrong-count": "It returned {count} of the {wanted} results that are wanted: return {names}.",
     "too-large": "{result} has shape {shape}, far more numbers than the input could need.",
     "wrong-shape": "{result} has shape {shape} where {expected} is expected. Write the shape of "
@@ -91,20 +92,30 @@ def general(exercise: FunctionExercise, trials: Sequence[Seen], again: Seen) -> 
     """The first failure without a misconception behind it; None for a right answer."""
     for seen in trials:
         if not seen.returned:
-            return _not_returned(exercise, seen)
+            # What overwrites an argument fails on some kinds of it: the cause, not the error.
+            earlier = trials[: trials.index(seen)] if seen.record["status"] == "raised" else ()
+            changes = _changed(exercise, earlier)
+            return _not_returned(exercise, seen) if changes is None else changes
     if any(not _alike(trials[0].got[key], again.got.get(key)) for key in exercise.results):
         second = {f"{key} (second call)": array for key, array in again.got.items()}
         message = COMMON["not-repeatable"]
         return verdict(
             exercise, "not-repeatable", message, trials[0], got={**trials[0].got, **second}
         )
+    changes = _changed(exercise, trials)
+    if changes is not None:
+        return changes
+    wrong = [seen for seen in trials if not seen.right]
+    return _wrong(exercise, trials, wrong[0]) if wrong else None
+
+
+def _changed(exercise: FunctionExercise, trials: Sequence[Seen]) -> Verdict | None:
     for seen in trials:
         changed = [str(name) for name in seen.record.get("changed", [])]
         if changed:
             message = COMMON["changes-its-input"].format(changed=" and ".join(changed))
             return verdict(exercise, "changes-its-input", message, seen, got=_overwritten(changed))
-    wrong = [seen for seen in trials if not seen.right]
-    return _wrong(exercise, trials, wrong[0]) if wrong else None
+    return None
 
 
 def _overwritten(changed: Sequence[str]) -> dict[str, object]:

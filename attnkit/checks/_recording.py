@@ -141,6 +141,12 @@ def _safe_text(thing: object) -> str:
         return ""
 
 
+def _kind(value: Any) -> str:
+    dtype = getattr(value, "dtype", None)
+    name = type(value).__name__[:80]
+    return name if dtype is None else f"{name} of {str(dtype)[:80]}"
+
+
 def _unpack(result: Any, names: Sequence[str]) -> tuple[dict, dict[str, np.ndarray]]:
     """Status and arrays of what came back."""
     kind = type(result).__name__[:80]
@@ -158,8 +164,9 @@ def _unpack(result: Any, names: Sequence[str]) -> tuple[dict, dict[str, np.ndarr
         try:
             array = as_array(part)
         except (TypeError, ValueError, RuntimeError):
-            kind = kind if part is result else type(part).__name__[:80]
-            return {"status": "type", "type": kind, "result": name}, {}
+            whole = part is result and len(names) > 1
+            result_name = "The result" if whole else name
+            return {"status": "type", "type": _kind(part), "result": result_name}, {}
         if array.size > MAX_ELEMENTS:
             return {"status": "size", "shape": list(array.shape), "result": name}, {}
         arrays[name] = array

@@ -62,6 +62,16 @@ def without_keepdims(max_kept: bool, sum_kept: bool) -> Callable:
     return with_weights(make)
 
 
+def softmax_with(max_axis: int | None, sum_axis: int | None) -> Callable:
+    """The maximum taken over one axis (None: over everything), the sum over another."""
+
+    def make(scores):
+        powers = np.exp(scores - scores.max(axis=max_axis, keepdims=True))
+        return powers / powers.sum(axis=sum_axis, keepdims=True)
+
+    return with_weights(make)
+
+
 def causal(offset: Callable) -> Callable:
     def make(scores):
         visible = np.tril(np.ones(scores.shape, bool), offset(*scores.shape))

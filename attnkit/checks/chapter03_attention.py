@@ -10,6 +10,7 @@ from attnkit.checks import _wrong_attention as at
 from attnkit.checks._attention_trials import (
     TRIALS,
     breaks_only_on_large,
+    finite_but_wrong_on_large,
     one_maximum,
     results_swapped,
 )
@@ -93,6 +94,7 @@ MISCONCEPTIONS = (
         "The softmax runs over the queries: columns sum to 1. Each query shares out its own "
         "attention, so each row must: the last axis.",
         at.with_weights(lambda s: at.softmax(s, axis=-2)),
+        at.softmax_with(-1, -2),
     ),
     _wrong(
         "softmax-over-everything",
@@ -100,6 +102,7 @@ MISCONCEPTIONS = (
         "The softmax runs over the whole table: all weights together sum to 1. Each row must, so "
         "give max and sum the last axis, with keepdims.",
         at.with_weights(lambda s: at.softmax(s, axis=None)),
+        at.softmax_with(-1, None),
     ),
     _wrong(
         "sum-without-keepdims",
@@ -109,6 +112,7 @@ MISCONCEPTIONS = (
         at.without_keepdims(True, False),
         at.without_keepdims(False, True),
         at.without_keepdims(False, False),
+        at.with_weights(lambda s: np.exp(s) / np.exp(s).sum(axis=-1)),
     ),
     _wrong(
         "not-normalised",
@@ -230,6 +234,14 @@ MISCONCEPTIONS = (
         "Subtract each row's maximum before exp: it changes no weight.",
         "ch3-softmax",
         when=breaks_only_on_large,
+    ),
+    Misconception(
+        "finite-but-wrong",
+        "Right on ordinary scores. On scores of a few thousand numbers come out, but not the "
+        "weights: clipping or replacing nan hides what exp cannot hold. Subtract each row's "
+        "maximum before exp: it changes no weight.",
+        "ch3-softmax",
+        when=finite_but_wrong_on_large,
     ),
 )
 

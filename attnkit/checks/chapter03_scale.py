@@ -23,6 +23,19 @@ def _nearly(trials: Sequence[Seen]) -> bool:
     )
 
 
+def _rounded(trials: Sequence[Seen]) -> bool:
+    """The formula, cut to fewer digits or to a whole number: exact wherever that loses nothing."""
+
+    def fits(got: float, expected: float) -> bool:
+        exact = abs(got - expected) <= 1e-9 * expected
+        return exact or (expected != round(expected) and abs(got - expected) < 1)
+
+    return all(
+        seen.shaped and fits(float(seen.got["variance"].item()), float(seen.expected["variance"]))
+        for seen in trials
+    )
+
+
 VARIANCE = FunctionExercise(
     id="ch3-variance",
     title="The variance of a score",
@@ -115,6 +128,13 @@ VARIANCE = FunctionExercise(
             "d_k and σ have changed places: d_k comes first, and σ has the exponent 4.",
             "ch3-variance",
             (lambda d, s: s * d**4,),
+        ),
+        Misconception(
+            "rounded",
+            "The formula is right where its result is a whole number; elsewhere digits were cut "
+            "off. Return the number as it is.",
+            "ch3-variance",
+            when=_rounded,
         ),
         Misconception(
             "simulated",
