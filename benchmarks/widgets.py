@@ -1,54 +1,74 @@
-"""What a slider move costs: script, style, layout and paint in a trace, for 64 tokens.
+"""What a slider move costs: script, style, layout and paint in a browser trace, for 64 tokens.
 
-`python -m benchmarks.widgets` prints the table on its own.
+How it is measured is said in tests/browser/widget_trace.py. It needs a Chromium.
 """
+
+from __future__ import annotations
 
 import os
 import shutil
 import sys
 from pathlib import Path
 
-from attnkit.widgets import ScalingWidget, SoftmaxWidget
+from benchmarks.report import Settings, Table
 
 AIM = 8.0  # milliseconds at p95
-MOVES = 100
 CASES = {
-    "ScalingWidget, 64 keys: d_k": lambda: ScalingWidget(revealed=True, scale=False),
-    "SoftmaxWidget, 64 tokens: temperature": lambda: SoftmaxWidget([i / 10 for i in range(64)]),
-    "SoftmaxWidget, 3 tokens: temperature": lambda: SoftmaxWidget(),
+    "ScalingWidget, 64 keys: d_k": ("ScalingWidget", {"revealed": True, "scale": False}),
+    "ScalingWidget before the guess: d_k": ("ScalingWidget", {"scale": False}),
+    "SoftmaxWidget, 64 tokens: temperature": (
+        "SoftmaxWidget",
+        {"scores": [i / 10 for i in range(64)]},
+    ),
+    "SoftmaxWidget, 3 tokens: temperature": ("SoftmaxWidget", {}),
 }
 
 
-def measure() -> dict[str, list[float]]:
+def section(settings: Settings) -> Table:
+    """Median, 95th percentile and worst move of each case."""
+    moves = 20 if settings.quick else 100
+    rows, missed = [], []
+    for name, costs in measure(moves).items():
+        p50, p95 = percentile(costs, 0.5), percentile(costs, 0.95)
+        rows.append((name, f"{p50:.1f}", f"{p95:.1f}", f"{max(costs):.1f}", f"{AIM:.0f}"))
+        if p95 > AIM:
+            missed.append(f"{name}: p95 {p95:.1f} ms, target {AIM:.0f} ms")
+    return Table(
+        "Moving a slider",
+        f"CPU milliseconds of script, style, layout and paint on the page's main thread, {moves} "
+        "drags of the mouse in Chromium, tracing included.",
+        ("slider", "p50", "p95", "worst", "target p95"),
+        rows,
+        missed,
+    )
+
+
+def measure(moves: int) -> dict[str, list[float]]:
     """CPU milliseconds of each slider move, by case."""
     from playwright.sync_api import sync_playwright
 
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "browser"))
-    from widget_page import WidgetPage
-    from widget_trace import slider_costs
+    from attnkit import widgets
 
-    names = [os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome"]
-    path = next((found for name in names if name and (found := shutil.which(name))), None)
     costs = {}
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        for name, make in CASES.items():
+        browser = playwright.chromium.launch(
+            executable_path=_chromium(), args=["--no-sandbox", "--disable-gpu"]
+        )
+        for name, (kind, traits) in CASES.items():
             page = browser.new_page(viewport={"width": 1000, "height": 900})
-            WidgetPage(page).mount(make())
-            costs[name] = sorted(slider_costs(page, ".aw-range", MOVES))
+            WidgetPage(page).mount(getattr(widgets, kind)(**traits))
+            costs[name] = slider_costs(page, ".aw-range", moves)
             page.close()
         browser.close()
     return costs
 
 
-def run() -> None:
-    """Print median, 95th percentile and worst move of each case."""
-    print(f"Slider move: CPU ms of script + style + layout + paint, {MOVES} moves, aim p95 ≤ {AIM}")
-    for name, costs in measure().items():
-        p50, p95 = costs[len(costs) // 2], costs[int(0.95 * len(costs))]
-        verdict = "" if p95 <= AIM else f"   {p95 / AIM:.1f}× the aim"
-        print(f"  {name:40} p50 {p50:5.1f}   p95 {p95:5.1f}   worst {costs[-1]:5.1f}{verdict}")
+def _chromium() -> str | None:
+    """$CHROMIUM, then the PATH; None is Playwright's own."""
+    names = (os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
+    return next((found for name in names if name and (found := shutil.which(name))), None)
 
 
-if __name__ == "__main__":
-    run()
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "browser"))
+from widget_page import WidgetPage  # noqa: E402
+from widget_trace import percentile, slider_costs  # noqa: E402

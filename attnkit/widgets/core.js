@@ -212,6 +212,11 @@ export function setText(node, text) {
   else node.textContent = text;
 }
 
+/** Set an attribute only where it differs. @param {Element} node @param {string} name @param {string} value */
+export function setAttribute(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
 /**
  * A chart area: an SVG stretched over it (shapes only; x and y run from 0 to 1000, y downwards),
  * and tick labels as HTML, so that text keeps its size on a phone.
@@ -222,6 +227,7 @@ export function plot(kind) {
   const area = make("div", { class: `aw-plot ${kind}` }, svg);
   const node = make("div", { class: "aw-plot-frame", role: "img" }, area);
   const pools = { x: /** @type {any[]} */ ([]), y: /** @type {any[]} */ ([]) };
+  const drawn = { x: "", y: "" };
   /** @param {"x" | "y"} axis @param {[number, string][]} ticks */
   const ticks = (axis, ticks) => {
     const pool = pools[axis];
@@ -230,6 +236,9 @@ export function plot(kind) {
       pool.push(tick);
       area.append(tick);
     }
+    const asked = ticks.join();
+    if (asked === drawn[axis]) return;
+    drawn[axis] = asked;
     pool.forEach((tick, i) => {
       tick.hidden = i >= ticks.length;
       if (tick.hidden) return;
@@ -265,7 +274,10 @@ export function readout(name, bar = true) {
     set(text, explained, share = 0) {
       setText(value, text);
       setText(note, explained);
-      if (bar) fill.style.transform = `scaleX(${Math.min(1, Math.max(0, share)).toFixed(4)})`;
+      // Painted, not moved: a changed transform would have the compositor sort all layers anew.
+      if (!bar) return;
+      const size = `${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}% 100%`;
+      if (fill.style.backgroundSize !== size) fill.style.backgroundSize = size;
     },
   };
 }
@@ -388,7 +400,7 @@ export function slider(options) {
       if (range.max !== max) range.max = max;
       const position = String(nearest(value));
       if (range.value !== position) range.value = position;
-      range.setAttribute("aria-valuetext", spoken(value));
+      setAttribute(range, "aria-valuetext", spoken(value));
       showField();
     },
   };
@@ -421,15 +433,12 @@ export function announcer(pause = 700) {
   let first = true;
   return {
     node,
-    /** @param {string} text */
+    /** @param {() => string} text  made when it is spoken, not at every move */
     say(text) {
       clearTimeout(timer);
-      if (first) {
-        first = false;
-        setText(node, text);
-        return;
-      }
-      timer = window.setTimeout(() => setText(node, text), pause);
+      if (first) setText(node, text());
+      else timer = window.setTimeout(() => setText(node, text()), pause);
+      first = false;
     },
     cancel() {
       clearTimeout(timer);

@@ -1,7 +1,7 @@
 import {
   announcer, argmax, batched, commit, dataTable, decodeDigits, decodeFloat16, dot, entropy,
-  jacobianNorm, make, median, normalDensity, number, percent, plot, readout, setText, slider,
-  softmax, steps, TEMPERATURES, watch,
+  jacobianNorm, make, median, normalDensity, number, percent, plot, readout, setAttribute, setText,
+  slider, softmax, steps, TEMPERATURES, watch,
 } from "./core.js";
 
 const D_MAX = 1024;
@@ -10,7 +10,8 @@ const KEYS = 64;
 const UNIT = 8; // components are multiples of 1/8
 const BINS = 40;
 const REACH = 4; // the histogram runs from −4 to 4 standard deviations
-const WIDE = 96; // the fixed score axis runs from −96 to 96: three deviations at d_k = 1024
+/** Half widths of the score axis: the first that holds three deviations is taken. */
+const HALVES = [4, 8, 16, 32, 64, 128];
 /** d_k of the slider: every whole number to 16, then eight to the octave. */
 const D_STOPS = [
   ...steps(1, 16, 1),
@@ -73,9 +74,10 @@ function render({ model, el }) {
   });
   const scaleBox = make("input", { type: "checkbox" });
   const zoomBox = make("input", { type: "checkbox" });
+  const sameBox = make("input", { type: "checkbox" });
   const another = make("button", { type: "button", class: "aw-button" }, "Another query");
   scaleBox.addEventListener("change", () => commit(model, { scale: scaleBox.checked }), { signal });
-  zoomBox.addEventListener("change", () => frame.ask(), { signal });
+  for (const box of [zoomBox, sameBox]) box.addEventListener("change", () => frame.ask(), { signal });
   another.addEventListener(
     "click", () => commit(model, { sample: (model.get("sample") + 1) % QUERIES }), { signal },
   );
@@ -84,7 +86,8 @@ function render({ model, el }) {
     make(
       "div", { class: "aw-switches" },
       make("label", { class: "aw-check" }, scaleBox, make("span", {}, "Divide by √d_k")),
-      make("label", { class: "aw-check" }, zoomBox, make("span", {}, "Zoom the axes")),
+      make("label", { class: "aw-check" }, sameBox, make("span", {}, "One score axis for all d_k")),
+      make("label", { class: "aw-check" }, zoomBox, make("span", {}, "Zoom the weights")),
       another,
     ),
   );
@@ -127,9 +130,13 @@ function render({ model, el }) {
     "div", { class: "aw-question" },
     make(
       "p", {}, make("strong", {}, "Guess first. "),
-      `One query, 64 keys, d_k = ${askD}, scores not divided, temperature 1. How much of the `
-        + `weight does the best key get? (Equal shares would be ${percent(1 / KEYS)} each.) Move d_k to see how far apart `
-        + "the scores get.",
+      `Take d_k = ${askD}, scores not divided by √d_k, temperature 1. How much of the weight does `
+        + `the best of the 64 keys get? (Equal shares: ${percent(1 / KEYS)} each.)`,
+    ),
+    make(
+      "p", { class: "aw-small" },
+      "The question is about this one setting, wherever the sliders stand, and Measure puts them "
+        + "there. Until then they show how far apart the scores get; the weights stay hidden.",
     ),
     guessSlider.node,
     make("div", { class: "aw-switches" }, measure, skip),
@@ -204,31 +211,31 @@ function render({ model, el }) {
 
   function drawScores(/** @type {number} */ d, /** @type {boolean} */ scaled) {
     const deviation = scaled ? 1 : Math.sqrt(d);
-    const half = zoomBox.checked ? REACH * deviation : WIDE;
+    const half = HALVES.find((h) => h >= 3 * (sameBox.checked ? Math.sqrt(D_MAX) : deviation));
     const x = (/** @type {number} */ score) =>
-      Math.min(1000, Math.max(0, 500 + (500 * score) / half)).toFixed(1);
+      Math.round(Math.min(1000, Math.max(0, 500 + (500 * score) / half)));
     let nearest = 0;
     densityD.forEach((/** @type {number} */ at, /** @type {number} */ i) => {
       if (Math.abs(Math.log(at / d)) < Math.abs(Math.log(densityD[nearest] / d))) nearest = i;
     });
     const column = density.subarray(nearest * BINS, (nearest + 1) * BINS);
     const tallest = 1.05 * Math.max(normalDensity(0, 1), ...column);
-    const y = (/** @type {number} */ value) => (930 * (1 - value / tallest)).toFixed(1);
+    const y = (/** @type {number} */ value) => Math.round(930 * (1 - value / tallest));
     let path = `M${x(-REACH * deviation)} 930`;
     for (let b = 0; b < BINS; b++) {
       const right = (((b + 1) * 2 * REACH) / BINS - REACH) * deviation;
       path += `V${y(column[b])}H${x(right)}`;
     }
-    bars.setAttribute("d", `${path}V930Z`);
+    setAttribute(bars, "d", `${path}V930Z`);
     let curve = "";
-    for (let i = 0; i <= 64; i++) {
-      const z = -REACH + (i * 2 * REACH) / 64;
+    for (let i = 0; i <= BINS; i++) {
+      const z = -REACH + (i * 2 * REACH) / BINS;
       curve += `${i ? "L" : "M"}${x(z * deviation)} ${y(normalDensity(z, 1))}`;
     }
-    theory.setAttribute("d", curve);
+    setAttribute(theory, "d", curve);
     const best = argmax(scores);
-    rug.setAttribute("d", scores.map((score) => `M${x(score)} 950V990`).join(""));
-    rugTop.setAttribute("d", `M${x(scores[best])} 935V1000`);
+    setAttribute(rug, "d", scores.map((score) => `M${x(score)} 950V990`).join(""));
+    setAttribute(rugTop, "d", `M${x(scores[best])} 935V1000`);
     scorePlot.ticks("x", roundTicks(half));
     setText(scoreTitle, scaled ? "Scores q·k ÷ √d_k" : "Scores q·k");
     setText(measuredKey, `8,192 random pairs${densityD[nearest] === d ? "" : ` (d_k = ${densityD[nearest]})`}`);
@@ -244,11 +251,13 @@ function render({ model, el }) {
   function drawWeights(/** @type {boolean} */ revealed) {
     const best = argmax(weights);
     const top = revealed && zoomBox.checked ? Math.max(weights[best], 1e-6) : 1;
-    const height = (/** @type {number} */ w) => ((1000 * w) / top).toFixed(1);
-    const bar = (/** @type {number} */ i) =>
-      `M${(((i + 0.1) * 1000) / KEYS).toFixed(1)} 1000v-${height(weights[i])}h${(800 / KEYS).toFixed(1)}V1000Z`;
-    weightBars.setAttribute("d", revealed ? weights.map((_, i) => (i === best ? "" : bar(i))).join("") : "");
-    weightTop.setAttribute("d", revealed ? bar(best) : "");
+    const bar = (/** @type {number} */ i) => {
+      const height = Math.round((1e4 * weights[i]) / top) / 10;
+      // What is too low to be seen is not drawn.
+      return height ? `M${((i + 0.1) * 1000) / KEYS} 1000v-${height}h${800 / KEYS}V1000Z` : "";
+    };
+    setAttribute(weightBars, "d", revealed ? weights.map((_, i) => (i === best ? "" : bar(i))).join("") : "");
+    setAttribute(weightTop, "d", revealed ? bar(best) : "");
     weightPlot.ticks("y", [0, 0.5, 1].map((share) => [1 - share, tickText(share * top)]));
     topTag.hidden = !revealed;
     if (revealed) {
@@ -263,8 +272,8 @@ function render({ model, el }) {
     guessLine.style.display = guessTag.hidden = line < 0 || line > 1 ? "none" : "";
     guessTag.hidden = line < 0 || line > 1;
     if (!guessTag.hidden) {
-      guessLine.setAttribute("y1", (1000 * line).toFixed(1));
-      guessLine.setAttribute("y2", (1000 * line).toFixed(1));
+      setAttribute(guessLine, "y1", (1000 * line).toFixed(1));
+      setAttribute(guessLine, "y2", (1000 * line).toFixed(1));
       guessTag.style.top = `${(100 * line).toFixed(2)}%`;
       guessTag.dataset.side = line > 0.15 ? "above" : "below";
       guessTag.dataset.end = revealed && best < KEYS / 2 ? "right" : "left";
@@ -327,7 +336,8 @@ function render({ model, el }) {
     answered = asked;
     table.node.hidden = !revealed;
     table.refresh();
-    live.say(`d_k ${d}, ${scaled ? "divided by root d_k" : "not divided"}, temperature ${number(temperature)}. ${said}`);
+    live.say(() =>
+      `d_k ${d}, ${scaled ? "divided by root d_k" : "not divided"}, temperature ${number(temperature)}. ${said}`);
   }
 
   const frame = batched(update);

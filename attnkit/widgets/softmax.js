@@ -1,6 +1,6 @@
 import {
   announcer, batched, commit, dataTable, entropy, languageOf, make, number, percent, readout,
-  setText, slider, softmax, steps, TEMPERATURES, token, visible, watch,
+  setAttribute, setText, slider, softmax, steps, TEMPERATURES, token, visible, watch,
 } from "./core.js";
 
 /** Stops of the score sliders: −10 … 10, wider where a score lies outside.
@@ -79,7 +79,7 @@ function render({ model, el }) {
   let rows = [];
   let rowsStop = new AbortController();
   signal.addEventListener("abort", () => rowsStop.abort());
-  let builtFor = "";
+  let builtFor = /** @type {string[]} */ ([]);
 
   function build() {
     rowsStop.abort();
@@ -105,10 +105,31 @@ function render({ model, el }) {
 
   /** Bars are strokes of two paths over all rows: a slider move touches two nodes, not sixty-four. */
   function drawBars(/** @type {number} */ best) {
-    const line = (/** @type {number} */ w, /** @type {number} */ i) => `M0 ${i + 0.5}H${(1000 * w).toFixed(2)}`;
-    bars.rest.setAttribute("d", weights.map((w, i) => (w === best ? "" : line(w, i))).join(""));
-    bars.top.setAttribute("d", weights.map((w, i) => (w === best ? line(w, i) : "")).join(""));
+    const line = (/** @type {number} */ w, /** @type {number} */ i) => `M0 ${i + 0.5}H${Math.round(1e5 * w) / 100}`;
+    setAttribute(bars.rest, "d", weights.map((w, i) => (w === best ? "" : line(w, i))).join(""));
+    setAttribute(bars.top, "d", weights.map((w, i) => (w === best ? line(w, i) : "")).join(""));
   }
+
+  /** Of many rows a move writes those in view; the others follow when it pauses. */
+  function writeShares(all = false) {
+    clearTimeout(later);
+    rows.forEach(({ share }, i) => {
+      if (all || (i >= seen[0] && i < seen[1])) setText(share, percent(weights[i]));
+    });
+    if (!all && seen[1] - seen[0] < rows.length) later = window.setTimeout(writeShares, 150, true);
+  }
+  let later = 0;
+  let seen = [0, Infinity];
+  const look = () => {
+    const height = scroller.clientHeight < scroller.scrollHeight ? list.clientHeight / rows.length : 0;
+    const [top, bottom] = [scroller.scrollTop, scroller.scrollTop + scroller.clientHeight];
+    seen = height ? [Math.floor(top / height), Math.ceil(bottom / height)] : [0, Infinity];
+    writeShares();
+  };
+  scroller.addEventListener("scroll", look, { passive: true, signal });
+  const sized = new ResizeObserver(look);
+  sized.observe(scroller);
+  sized.observe(list);
 
   let limitFor = "";
   let widest = 0;
@@ -117,10 +138,13 @@ function render({ model, el }) {
     labels = model.get("labels");
     const temperature = model.get("temperature");
     const shift = model.get("shift");
-    if (JSON.stringify(labels) !== builtFor) {
-      build();
-      builtFor = JSON.stringify(labels);
-      widest = 0;
+    if (labels !== builtFor) {
+      if (JSON.stringify(labels) !== JSON.stringify(builtFor)) {
+        build();
+        seen = [0, Infinity];
+        widest = 0;
+      }
+      builtFor = labels;
     }
     const reach = Math.max(10, ...scores.map(Math.abs));
     if (reach !== widest && (reach > widest || !root.contains(document.activeElement))) {
@@ -129,14 +153,14 @@ function render({ model, el }) {
       for (const row of rows) row.slider.setStops(stops);
     }
     weights = softmax(scores.map((score) => score + shift), temperature);
-    const before = softmax(scores, temperature);
+    const before = shift === 0 ? weights : softmax(scores, temperature);
     tSlider.set(temperature);
     cSlider.set(shift);
     const best = Math.max(...weights);
     rows.forEach((row, i) => {
       row.slider.set(scores[i]);
-      setText(row.share, percent(weights[i]));
     });
+    writeShares();
     drawBars(best);
     const n = weights.length;
     const nats = entropy(weights);
@@ -168,7 +192,7 @@ function render({ model, el }) {
           + (moved === 0 ? "." : ` (the largest change is ${number(moved, 1)}, rounding).`),
     );
     table.refresh();
-    live.say(
+    live.say(() =>
       `Temperature ${number(temperature)}. `
         + labels.slice(0, 8).map((label, i) => `${visible(label)}: ${percent(weights[i])}`).join(", ")
         + (n > 8 ? `, and ${n - 8} more` : "") + `. Entropy ${nats.toFixed(2)} nats.`,
@@ -184,6 +208,8 @@ function render({ model, el }) {
     unwatch();
     stop.abort();
     frame.cancel();
+    clearTimeout(later);
+    sized.disconnect();
     live.cancel();
     root.remove();
   };
