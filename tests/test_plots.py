@@ -228,3 +228,57 @@ def test_shown_figures_carry_their_text_in_a_notebook():
         ["Line: from 5 at 0 to 6 at 1."],
         ["One of two."] * 2,
     ]
+
+
+def described(draw, **kwargs):
+    """What is said of a figure, before it is drawn and after: the same."""
+    figure = Figure()
+    draw(figure.add_subplot(**kwargs))
+    said = plots.describe(figure)
+    figure.canvas.draw()
+    assert plots.describe(figure) == said
+    return said
+
+
+def test_places_on_a_logarithmic_axis_are_numbers():
+    said = described(lambda ax: ax.plot([1, 10, 100], [0.5, 3, 4]), xscale="log", yscale="log")
+    assert said == "Line: from 0.5 at 1 to 4 at 100."
+
+
+def test_bars_without_a_number_are_said_to_have_none():
+    assert described(lambda ax: ax.bar(range(9), [np.nan] * 9)) == (
+        "Bars: 9 of them, none with a number."
+    )
+    assert "empty" in described(lambda ax: ax.hist([], bins=[0, 1, 2, 3]))
+
+
+@pytest.mark.parametrize(
+    ("draw", "kwargs"),
+    [
+        (lambda ax: ax.contourf(np.arange(12).reshape(3, 4)), {}),
+        (lambda ax: ax.quiver([0, 1], [0, 1], [1, 1], [1, 0]), {}),
+        (lambda ax: ax.hexbin([1.0, 2, 3], [1.0, 2, 3], gridsize=3), {}),
+        (lambda ax: ax.vlines([1, 2], 0, 1), {}),
+        (lambda ax: ax.plot([0, 1], [1, 2], [2, 3]), {"projection": "3d"}),
+        (lambda ax: ax.plot_surface(*np.mgrid[:3, :3], np.eye(3)), {"projection": "3d"}),
+    ],
+)
+def test_what_has_no_words_is_neither_called_empty_nor_given_false_numbers(draw, kwargs):
+    figure = Figure()
+    ax = figure.add_subplot(**kwargs)
+    draw(ax)
+    for _ in range(2):
+        said = plots.describe(figure)
+        assert said.startswith("Drawing: horizontal axis from ")
+        assert "Band" not in said and "Line" not in said
+        figure.canvas.draw()
+
+
+def test_one_point_is_one_point():
+    assert described(lambda ax: ax.scatter([2], [3])).startswith("1 point:")
+
+
+def test_the_longest_description_is_as_long_as_a_text_given_by_hand():
+    said = described(lambda ax: ax.set_title("word " * 400))
+    figure = Figure()
+    assert len(said) <= 800 and plots.alt(figure, said) is figure

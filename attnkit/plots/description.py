@@ -60,9 +60,10 @@ def _axes(ax: Axes) -> str:
     title = plain(
         next((t for t in (ax.get_title(loc=p) for p in ("left", "center", "right")) if t), "")
     )
-    drawn = [*_bars(ax), *_lines(ax), *_images(ax), *_collections(ax), *_patches(ax)]
-    if not drawn:
-        drawn = _labels(ax)
+    drawn = []
+    if ax.name != "3d":  # there what was drawn holds its place on the paper, not its numbers
+        drawn = [*_bars(ax), *_lines(ax), *_images(ax), *_collections(ax), *_patches(ax)]
+    drawn = drawn or _labels(ax) or _extent(ax)
     return " ".join([sentence(title), *_kind(ax), *drawn]).strip() or "Empty axes."
 
 
@@ -179,6 +180,8 @@ def _bar_list(names: Sequence[str], size: np.ndarray, label: str) -> str:
             + ", ".join(f"{n} {number(s)}" for n, s in zip(names, size, strict=True))
             + "."
         )
+    if np.isnan(size).all():
+        return f"{head}: {len(names)} of them, none with a number."
     low, high = int(np.nanargmin(size)), int(np.nanargmax(size))
     return (
         f"{head}: {len(names)} of them, highest {number(size[high])} at {names[high]}, "
@@ -188,7 +191,7 @@ def _bar_list(names: Sequence[str], size: np.ndarray, label: str) -> str:
 
 def _histogram(edges: np.ndarray, size: np.ndarray, label: str) -> str:
     head = f'Histogram "{label}"' if label else "Histogram"
-    filled = np.flatnonzero(size)
+    filled = np.flatnonzero(np.nan_to_num(size))
     if not filled.size:
         return f"{head}: empty, from {number(edges[0])} to {number(edges[-1])}."
     peak = int(np.nanargmax(size))
@@ -269,11 +272,14 @@ def _collections(ax: Axes) -> list[str]:
             points = points[np.isfinite(points).all(axis=-1)] if points.size else points
             if len(points):
                 (x0, y0), (x1, y1) = points.min(axis=0), points.max(axis=0)
+                count = f"{len(points)} points" if len(points) > 1 else "1 point"
                 said.append(
-                    f"{len(points)} points{named}: horizontally from {number(x0)} to {number(x1)}, "
+                    f"{count}{named}: horizontally from {number(x0)} to {number(x1)}, "
                     f"vertically from {number(y0)} to {number(y1)}."
                 )
         elif isinstance(drawn, PolyCollection) and drawn.get_paths():
+            if drawn.get_transform() != ax.transData or numbers(drawn.get_offsets()).any():
+                continue  # arrows, hexagons: one shape, set down in many places
             y = np.concatenate([numbers(p.vertices)[:, 1] for p in drawn.get_paths()])
             said.append(f"Band{named} between {number(y.min())} and {number(y.max())}.")
         elif isinstance(drawn, LineCollection) and label:
@@ -293,6 +299,17 @@ def _labels(ax: Axes) -> list[str]:
     more = len(words) - MOST["labels"]
     listed = ", ".join(words[: MOST["labels"]]) + (f" and {more} more" if more > 0 else "")
     return [f"Diagram with the labels {listed}."]
+
+
+def _extent(ax: Axes) -> list[str]:
+    """What can be said of contours, arrows, surfaces and the like: how far the axes reach."""
+    if not any(a.get_visible() for a in (*ax.collections, *ax.patches, *ax.lines, *ax.tables)):
+        return []
+    x, y = sorted(ax.get_xlim()), sorted(ax.get_ylim())
+    return [
+        f"Drawing: horizontal axis from {number(x[0])} to {number(x[1])}, vertical axis from "
+        f"{number(y[0])} to {number(y[1])}."
+    ]
 
 
 def _is_colorbar(ax: Axes) -> bool:

@@ -28,7 +28,7 @@ def namer(axis: Any, where: Iterable[float]) -> Callable[[float], str]:
     for place, text in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False):
         labels[round(float(place), 6)] = plain(text.get_text())
     words = [labels.get(round(float(place), 6), "") for place in where]
-    if not words or not all(words) or all(re.fullmatch(r"[−\d.,e+-]*", w) for w in words):
+    if not words or not all(words) or all(re.fullmatch(r"[−\d.,e+^×-]*", w) for w in words):
         return number
     return lambda place: labels.get(round(float(place), 6)) or number(place)
 
@@ -55,7 +55,7 @@ def plain(text: str) -> str:
     """Without TeX: $\\sqrt{d_k}$ is read out as √(d_k)."""
 
     def math(found: re.Match[str]) -> str:
-        inner = re.sub(r"\\(?:mathrm|mathbf|mathit|text|operatorname)\s*", "", found[1])
+        inner = re.sub(r"\\(?:mathdefault|mathrm|mathbf|mathit|text|operatorname)\s*", "", found[1])
         inner = re.sub(r"\\sqrt\s*\{([^{}]*)\}", r"√(\1)", inner)
         inner = re.sub(r"\\frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"(\1)/(\2)", inner)
         for tex, word in _MATH_WORDS.items():
@@ -73,5 +73,5 @@ def sentence(text: str) -> str:
 def cut(text: str) -> str:
     if len(text) <= LONGEST:
         return text
-    kept = text[:LONGEST].rsplit(". ", 1)[0]
-    return f"{kept}. The figure shows more."
+    more = ". The figure shows more."
+    return text[: LONGEST - len(more)].rsplit(". ", 1)[0] + more
