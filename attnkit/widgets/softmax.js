@@ -9,8 +9,8 @@ function scoreStops(scores) {
   const reach = Math.max(10, ...scores.map(Math.abs));
   if (reach === 10) return steps(-10, 10, 0.05);
   const power = 10 ** Math.floor(Math.log10(reach));
-  const half = Math.ceil(reach / power) * power;
-  return steps(-half, half, half / 200);
+  const half = Math.min(Math.ceil(reach / power) * power, Number.MAX_VALUE);
+  return steps(-1, 1, 1 / 200).map((share) => share * half);
 }
 
 /** Names in a sentence. @param {string[]} names @returns {(string | Node)[]} */

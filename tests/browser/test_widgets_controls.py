@@ -418,3 +418,16 @@ def test_sixty_four_tokens_and_one(board):
     one = board.mount(SoftmaxWidget([3.0], ["only"]), "one")
     assert one.locator(".aw-share").all_inner_texts() == ["100 %"]
     assert one.locator(".aw-value").first.inner_text() == "0.00 nats"
+
+
+def test_any_finite_score_is_drawn(board):
+    widget = SoftmaxWidget([1e308, -1e308, 0.0], ["high", "low", "zero"])
+    view = board.mount(widget)
+    assert view.locator(".aw-share").all_text_contents() == ["100 %", "0 %", "0 %"]
+    field = view.locator("input.aw-field").last
+    field.fill("-1e307")
+    field.press("Tab")
+    board.settled()
+    assert board.get("scores") == [1e308, -1e308, -1e307]
+    assert view.locator("input.aw-range").last.get_attribute("max") == "400"
+    assert board.errors == []
