@@ -218,6 +218,8 @@ def test_the_lint_on_extra_header_keys_says_what_jupytext_does(kept):
 
 
 NUMBERS = {
+    "§ 3.2.1 of the paper, in the 1990s and the year 2030, on a 2-d array.": [],
+    "It was 3-dimensional; in 2000 runs, in 2012 seeds": ["2000", "2012"],
     # text: what is found
     "It is 0.95, .5, 1e-3, 12,000 and -3.": ["0.95", ".5", "1e-3", "12,000", "-3"],
     "5x faster, 30ms, 30 %, $20, ×5": ["5", "30", "30", "$20", "5"],

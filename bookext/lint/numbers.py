@@ -41,9 +41,14 @@ NUMBERED = re.compile(
 NAME_BEFORE = re.compile(rf"[A-Za-z]\w*[.{DASH}]$")
 YEAR = re.compile(r"(?:19[5-9]\d|20[0-3]\d)\Z")
 YEAR_BEFORE = re.compile(
-    r"(?:\b(?:in|of|since|from|until|by|after|before|and|al\.)|\b[A-Z]\w+,?|[(,])\s*$"
+    r"(?:\b(?:years?|in|of|since|from|until|by|after|before|and|al\.)|\b[A-Z]\w+,?|[(,])\s*$"
 )
-COUNTED = re.compile(r"\s*(?:steps?|tokens?|epochs?|keys?|pairs?|words?|parameters?|samples?)\b")
+COUNTED = re.compile(
+    r"\s*(?:steps?|tokens?|epochs?|keys?|quer(?:y|ies)|pairs?|words?|sentences?|parameters?|"
+    r"samples?|runs?|seeds?|times|heads?|rows?|columns?|dimensions?|components?|values?|examples?)\b"
+)
+#: 2-d, 3-dimensional, 3.2.1, the 1990s.
+IN_A_NAME = re.compile(r"-d(?:im\w*)?\b|(?:\.\d+)+(?!\d)", re.I)
 SENTENCE_END = re.compile(
     r"(?<!\bal)(?<!e\.g)(?<!i\.e)(?<!\bcf)(?<!\bvs)(?<!\bFig)[.!?][\"'”’)\]]*\s+|[。！？]"
 )
@@ -156,6 +161,10 @@ def _numbers(sentence: Sentence, allowed, heading: bool) -> Iterator[tuple[int, 
         numbering = heading and not before.strip() and ("." in number or after[:1] == ".")
         if digits in allowed or numbering:
             continue
+        if IN_A_NAME.match(after) or re.search(r"\d\.\d*$", before):
+            continue
+        if YEAR.match(digits) and digits[-1] == "0" and re.match(r"s\b", after):
+            continue  # the 1990s
         if NUMBERED.search(before) or not ATTACHED.match(after):
             continue
         if re.search(r"[^\W\d_]$", before) or NAME_BEFORE.search(before):
