@@ -36,10 +36,14 @@ RAW_INLINE = re.compile(r"\{[a-z][\w:.+-]*\}`|\]\{[^}]*=[^}]*\}")
 
 class Writer:
     """Writes one page. ``link(node)`` gives a reference's address or None, ``image(node)`` the
-    address of a picture, ``number(node)`` the number of an exercise, figure or table."""
+    address of a picture, ``number(node)`` the number of an exercise, figure or table, and
+    ``anchors(section)`` the labels that lead to a section."""
 
-    def __init__(self, path: str, link: Callable, image: Callable, number: Callable):
+    def __init__(
+        self, path: str, link: Callable, image: Callable, number: Callable, anchors: Callable
+    ):
         self.path, self.link, self.image, self.number = path, link, image, number
+        self.anchors = anchors
         self.in_table = False
 
     # ---------------------------------------------------------------------------------- the stream
@@ -58,7 +62,9 @@ class Writer:
                 yield from self.stream(nodes.container("", *child.children[1:]), level)
             elif name == "title":
                 heading = f"{'#' * min(level, 6)} {self.inline(child)}"
-                yield "heading", line_of(child), heading
+                places = self.anchors(node) if level > 1 else ()  # a notebook begins with its title
+                places = "".join(f'<a id="{place}"></a>\n\n' for place in places)
+                yield "heading", line_of(child), places + heading
             elif name in OPEN and any(child.findall(is_code_cell)):
                 yield from self.stream(child, level)
             elif text := self.block(child):

@@ -48,7 +48,7 @@ class PageNotebook:
         self.public = app.config.bookext_edition == "public"
         self.attachments: dict[str, dict[str, str]] = {}
         self.where = page.path
-        self.writer = Writer(str(self.where), self.link, self.image, self.number)
+        self.writer = Writer(str(self.where), self.link, self.image, self.number, self.anchors)
 
     def make(self) -> nbformat.NotebookNode:
         self.cells: list[nbformat.NotebookNode] = []
@@ -168,6 +168,12 @@ class PageNotebook:
         if page == self.uri or page not in others:
             return None
         return f"{name_of(others[page])}.ipynb"
+
+    def anchors(self, section) -> list[str]:
+        """The labels of a section: what a check says links to them, in the notebook too."""
+        labels = self.app.env.get_domain("std").anonlabels.values()
+        known = {place for docname, place, *_ in labels if docname == self.docname}
+        return [place for place in section.get("ids", []) if place in known]
 
     def image(self, node) -> str:
         uri = node["uri"]

@@ -266,7 +266,7 @@ def test_graded_cells(notebook):
 
 
 def test_order_of_text_and_hidden_cells(notebook):
-    kinds = [cell.source.split("\n")[0] for cell in notebook.cells]
+    kinds = [re.sub("<a id=.*></a>\n\n", "", c.source).split("\n")[0] for c in notebook.cells]
     assert kinds.index("base = 40") < kinds.index("## Section")
     assert kinds.index("### Exercise 1 (Sum)") < kinds.index("def total(values):")
     assert kinds[0].startswith("> From **Small documentation**: Dot products. Licence: ")
@@ -281,6 +281,13 @@ def run(notebook, tmp_path):
         ]
         for cell in code(notebook)
     }
+
+
+def test_a_label_is_a_place_in_the_notebook(notebook):
+    """A check links to "#sec": where its verdict is read, that has to lead somewhere."""
+    text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+    assert '<a id="sec"></a>\n\n## Section' in text
+    assert text.count("<a id=") == len(set(re.findall(r'<a id="([^"]+)">', text)))
 
 
 def test_runs_from_top_to_bottom_with_stubs_and_with_solutions(notebook, tmp_path):
