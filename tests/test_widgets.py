@@ -7,6 +7,7 @@ import struct
 
 import ipywidgets
 import nbformat
+import numpy as np
 import pytest
 import torch
 from nbclient import NotebookClient
@@ -330,3 +331,8 @@ def test_a_long_import_list_is_joined():
         CORE, 'import {\n  half, TWO,\n} from "./core.js";\nexport default { a: half(TWO) };\n'
     )
     assert joined.startswith("function half(x)") and "const TWO = 2;\nexport default" in joined
+
+
+def test_labels_may_be_an_array():
+    widget = SoftmaxWidget([1.0, 2.0], np.array(["a", "b"]))
+    assert widget.labels == ["a", "b"] and type(widget.labels[0]) is str

@@ -100,7 +100,7 @@ class NumberList(traitlets.List):
 
 
 class TextList(traitlets.List):
-    """A list of str, drawn literally."""
+    """A list of str, drawn literally; an array of str is copied."""
 
     def __init__(self, default: list[str]):
         super().__init__(traitlets.Unicode(), default)
@@ -110,6 +110,7 @@ class TextList(traitlets.List):
 
     def validate(self, obj: Any, value: Any) -> list[str]:
         expected = "a list of str, one for each score"
+        value = value.tolist() if hasattr(value, "tolist") else value
         if isinstance(value, str) or not isinstance(value, (list, tuple)):
             _refuse(self, obj, expected, value, "Split the text into tokens first.")
         for position, item in enumerate(value):
