@@ -31,13 +31,17 @@ def hidden_lines(pages: dict[Path, str]) -> dict[str, str]:
     return {k: v for k, v in hidden.items() if len(k) >= SHORTEST and k not in public}
 
 
-def hidden_words(pages: dict[Path, str]) -> set[str]:
-    """Words of the hidden lines that stand in no public text: for the search index."""
+def hidden_words(pages: dict[Path, str], reference: str = "") -> set[str]:
+    """Words of the hidden lines that stand in no public text: for the search index.
+
+    ``reference`` is what pages take from elsewhere: the docstrings of the API reference.
+    """
     public = {
         word
         for path, text in pages.items()
         for word in re.findall(r"\w{4,}", strip_markdown(text, path).lower())
     }
+    public |= set(re.findall(r"[^\W_]{4,}", reference.lower()))
     lines = (line for path, text in pages.items() for line in secrets(text, path))
     return {word for line in lines for word in re.findall(r"\w{4,}", line.lower())} - public
 
@@ -57,9 +61,9 @@ def unpacked(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
                 yield from unpacked(f"{name}!{member}", archive.read(member))
 
 
-def leaks(site: Path, pages: dict[Path, str]) -> list[str]:
+def leaks(site: Path, pages: dict[Path, str], reference: str = "") -> list[str]:
     """``file: hidden line`` for every hidden line, or word of the search index, in the site."""
-    lines, words = hidden_lines(pages), hidden_words(pages)
+    lines, words = hidden_lines(pages), hidden_words(pages, reference)
     found = []
     for name, content in files(site):
         texts = spellings(content.decode("utf-8", "replace"))
