@@ -8,15 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnkit import expect
-from attnkit.functional import (
-    AttentionOutput,
-    additive_scores,
-    attend,
-    dot_product_weights,
-    masked_softmax,
-    surely_bounded,
-    without_unreachable,
-)
+from attnkit.functional import AttentionOutput, additive_scores, attend, masked_softmax
+from attnkit.numerics import dot_product_weights, surely_bounded, without_unreachable
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
