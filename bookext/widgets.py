@@ -37,6 +37,9 @@ PICTURES = (
 )
 #: Builders that make HTML but run no scripts: they get the picture as if it were the only output.
 SCRIPTLESS = ("epub", "applehelp", "devhelp", "htmlhelp", "qthelp")
+#: Widths in rem at which the page can keep a height free (widget-host.css). A widget says its
+#: heights in the metadata of its view: {"heights": {"0": 60, "42": 40}}, in rem, from a width on.
+WIDTHS = (0, 19, 20, 22, 25, 30, 42, 45, 50)
 NO_SCRIPT = "This widget needs JavaScript; what stands here is its state at the start."
 NO_KERNEL = "This control needs a running notebook."
 NO_STATE = "The saved state of this widget is missing on this page."
@@ -84,6 +87,21 @@ def height(models, model):
     ]
     asked = next((str(layout.get("min_height")) for layout in layouts), "")
     return asked if re.fullmatch(r"\d+(\.\d+)?(px|r?em|vh|vw)", asked) else None
+
+
+def heights(metadata):
+    """The height in rem at each of WIDTHS that a view's metadata states, or nothing.
+
+    >>> heights({"heights": {"0": 60, "42": 40}})
+    [60.0, 60.0, 60.0, 60.0, 60.0, 60.0, 40.0, 40.0, 40.0]
+    """
+    try:
+        stated = sorted((float(w), float(h)) for w, h in metadata["heights"].items())
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return []
+    if not stated or not all(math.isfinite(h) and h > 0 for _, h in stated):
+        return []
+    return [next((h for w, h in reversed(stated) if w <= width), stated[0][1]) for width in WIDTHS]
 
 
 def tidy(value):
@@ -187,7 +205,8 @@ class WidgetRenderer:
     def handle_mime(renderer, data, inline):
         if data.mime_type != WIDGET_VIEW_MIMETYPE:
             return None
-        return [widget_view(model_id=data.content["model_id"], inline=inline)]
+        stated = heights(data.output_metadata.get(WIDGET_VIEW_MIMETYPE))
+        return [widget_view(model_id=data.content["model_id"], inline=inline, heights=stated)]
 
 
 def take_state(app, doctree):
@@ -260,10 +279,18 @@ class ReduceState(SphinxPostTransform):
 
 
 def visit_view(self, node):
-    state = "" if node.get("live") else ' data-attn-state="static"'
+    live, inline = node.get("live"), node["inline"]
+    state = "" if live else ' data-attn-state="static"'
+    names, style = "attn-widget", []
     if node.get("height"):
-        state += f' style="--attn-height: {node["height"]}"'
-    self.body.append(f'<{_tag(node)} class="attn-widget"{state}>\n')
+        style.append(f"--attn-height: {node['height']}")
+    elif live and not inline and node.get("heights"):
+        names += " attn-sized"
+        sizes = zip(WIDTHS, node["heights"], strict=True)
+        style += [f"--attn-from-{width}: {size:g}rem" for width, size in sizes]
+    if style:
+        state += f' style="{"; ".join(style)}"'
+    self.body.append(f'<{_tag(node)} class="{names}"{state}>\n')
     if node.children:
         only_text = "" if any(node.findall(nodes.image)) else " attn-text"
         self.body.append(f'<{_tag(node)} class="attn-picture{only_text}">\n')

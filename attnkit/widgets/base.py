@@ -11,6 +11,10 @@ from attnkit.widgets import assets
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+VIEW = "application/vnd.jupyter.widget-view+json"
+#: Widths in rem from which on a widget states its height; the last one holds beyond.
+WIDTHS = (0, 19, 20, 22, 25, 30, 42, 45, 50)
+
 
 class CourseWidget(anywidget.AnyWidget):
     """An anywidget with a stable repr and a static picture for pages that run no script.
@@ -45,6 +49,10 @@ class CourseWidget(anywidget.AnyWidget):
         """The alt text of the picture, numbers included."""
         raise NotImplementedError
 
+    def heights(self) -> tuple[float, ...]:
+        """Height in rem at each of WIDTHS, for pages that keep the place free while they load."""
+        raise NotImplementedError
+
     def png(self) -> bytes:
         """The static picture as PNG: the same bytes for the same traits."""
         figure = self.picture()
@@ -66,4 +74,9 @@ class CourseWidget(anywidget.AnyWidget):
             "text/plain": repr(self),
             "image/png": base64.b64encode(self.png()).decode("ascii"),
         }
-        return data, {**metadata, "image/png": {"alt": self.describe()}}
+        heights = dict(zip(map(str, WIDTHS), self.heights(), strict=True))
+        return data, {
+            **metadata,
+            VIEW: {"heights": heights},
+            "image/png": {"alt": self.describe()},
+        }

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 ASK_D_KEY = 256  # the guess is asked for at this d_k, unscaled, at temperature 1
 
 
+# Heights in rem at base.WIDTHS: asking, after a skipped guess, after a guess.
+ASKING = (115.5, 114, 101.5, 97.5, 87, 84.5, 57.5, 56.5, 51.5)
+SKIPPED = (92.5, 92.5, 81, 77, 73.5, 71, 46.5, 46.5, 43.5)
+ANSWERED = (103.5, 103.5, 91.5, 86.5, 81.5, 77.5, 51.5, 51.5, 48.5)
+
+
 class ScalingWidget(CourseWidget, files="scaling"):
     """One query, 64 keys, and a slider for d_k.
 
@@ -123,6 +129,12 @@ class ScalingWidget(CourseWidget, files="scaling"):
             f"{m['entropy']:.2f} of {math.log(tables.N_KEYS):.2f} nats, the norm of the softmax "
             f"gradient {m['jacobian_norm']:.2g}."
         )
+
+    def heights(self) -> tuple[float, ...]:
+        """Height in rem at each of `base.WIDTHS`."""
+        if not self.revealed:
+            return ASKING
+        return SKIPPED if self.prediction is None else ANSWERED
 
     def picture(self) -> "Figure":
         """Histogram of the scores beside the weights of the 64 keys."""

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_TOKENS = 64
+# Heights in rem at base.WIDTHS: all but the rows, and one row; more than 12 rows scroll.
+FRAME = (37.5, 37.5, 32, 30, 29.75, 29.75, 19.25, 19.25, 19.125)
+ROW = (4.25,) * 6 + (2.75,) * 3
+SCROLLED = 32.0
 
 
 class SoftmaxWidget(CourseWidget, files="softmax"):
@@ -83,6 +87,12 @@ class SoftmaxWidget(CourseWidget, files="softmax"):
             f"Bar chart of softmax weights at temperature {self.temperature:g}{shift}. {listed}. "
             f"Entropy {self.entropy():.2f} nats."
         )
+
+    def heights(self) -> tuple[float, ...]:
+        """Height in rem at each of `base.WIDTHS`."""
+        n = len(self.scores)
+        rows = [SCROLLED if n > 12 else n * row for row in ROW]
+        return tuple(frame + row for frame, row in zip(FRAME, rows, strict=True))
 
     def picture(self) -> "Figure":
         """One bar for each token."""
