@@ -39,7 +39,7 @@ PICTURES = (
 SCRIPTLESS = ("epub", "applehelp", "devhelp", "htmlhelp", "qthelp")
 #: Widths in rem at which the page can keep a height free (widget-host.css). A widget says its
 #: heights in the metadata of its view: {"heights": {"0": 60, "42": 40}}, in rem, from a width on.
-WIDTHS = (0, 19, 20, 22, 25, 30, 42, 45, 50)
+WIDTHS = (0, 20, 21, 22, 23.5, 25, 30, 42, 45, 50)
 NO_SCRIPT = "This widget needs JavaScript; what stands here is its state at the start."
 NO_KERNEL = "This control needs a running notebook."
 NO_STATE = "The saved state of this widget is missing on this page."
@@ -93,7 +93,7 @@ def heights(metadata):
     """The height in rem at each of WIDTHS that a view's metadata states, or nothing.
 
     >>> heights({"heights": {"0": 60, "42": 40}})
-    [60.0, 60.0, 60.0, 60.0, 60.0, 60.0, 40.0, 40.0, 40.0]
+    [60.0, 60.0, 60.0, 60.0, 60.0, 60.0, 60.0, 40.0, 40.0, 40.0]
     """
     try:
         stated = sorted((float(w), float(h)) for w, h in metadata["heights"].items())
@@ -286,8 +286,7 @@ def visit_view(self, node):
         style.append(f"--attn-height: {node['height']}")
     elif live and not inline and node.get("heights"):
         names += " attn-sized"
-        sizes = zip(WIDTHS, node["heights"], strict=True)
-        style += [f"--attn-from-{width}: {size:g}rem" for width, size in sizes]
+        style += [f"--attn-{step}: {size:g}rem" for step, size in enumerate(node["heights"])]
     if style:
         state += f' style="{"; ".join(style)}"'
     self.body.append(f'<{_tag(node)} class="{names}"{state}>\n')

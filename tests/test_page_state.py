@@ -2,7 +2,9 @@
 
 import json
 
-from bookext.widgets import page_state, script
+import pytest
+
+from bookext.widgets import heights, page_state, script
 
 LONG = "export default {};" + " " * 300
 
@@ -104,3 +106,11 @@ def test_a_script_cannot_be_ended_by_a_string():
     assert text.count("<") == 2
     assert text.isascii()
     assert json.loads(text[text.index(">") + 1 : text.rindex("<")]) == data
+
+
+@pytest.mark.parametrize(
+    "metadata", [None, {}, {"heights": 3}, {"heights": {}}, {"heights": {"0": "tall"}},
+                 {"heights": {"0": -1}}, {"heights": {"0": float("nan")}}]
+)  # fmt: skip
+def test_heights_that_say_nothing_keep_nothing_free(metadata):
+    assert heights(metadata) == []

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 #: Widths in rem from which on a widget states its height; the last one holds beyond.
-WIDTHS = (0, 19, 20, 22, 25, 30, 42, 45, 50)
+WIDTHS = (0, 20, 21, 22, 23.5, 25, 30, 42, 45, 50)
 
 
 class CourseWidget(anywidget.AnyWidget):

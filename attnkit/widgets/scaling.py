@@ -17,9 +17,9 @@ ASK_D_KEY = 256  # the guess is asked for at this d_k, unscaled, at temperature 
 
 
 # Heights in rem at base.WIDTHS: asking, after a skipped guess, after a guess.
-ASKING = (115.5, 114, 101.5, 97.5, 87, 84.5, 57.5, 56.5, 51.5)
-SKIPPED = (92.5, 92.5, 81, 77, 73.5, 71, 46.5, 46.5, 43.5)
-ANSWERED = (103.5, 103.5, 91.5, 86.5, 81.5, 77.5, 51.5, 51.5, 48.5)
+ASKING = (114.5, 97.5, 96.25, 92, 89, 86.25, 83.75, 57.5, 56.5, 51.5)
+SKIPPED = (92.5, 78, 77, 77, 73.5, 73.5, 71, 46.5, 46.5, 43.5)
+ANSWERED = (103.5, 88.5, 86.25, 85, 81.5, 81.5, 77.5, 51.5, 51.5, 48.5)
 
 
 class ScalingWidget(CourseWidget, files="scaling"):

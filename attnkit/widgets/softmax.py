@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 64
 # Heights in rem at base.WIDTHS: all but the rows, and one row; more than 12 rows scroll.
-FRAME = (37.5, 37.5, 32, 30, 29.75, 29.75, 19.25, 19.25, 19.125)
-ROW = (4.25,) * 6 + (2.75,) * 3
+FRAME = (37.5, 31, 30.25, 30, 30, 29.75, 29.75, 19.25, 19.25, 19.125)
+ROW = (4.25,) * 7 + (2.75,) * 3
 SCROLLED = 32.0
 
 

@@ -218,20 +218,56 @@ def test_what_scrolls_sideways_can_be_scrolled_by_keyboard(site, whole_pages, op
         assert not visit.page.evaluate(UNREACHABLE), page
 
 
-def test_a_chapter_does_not_jump_while_it_loads(site, chapters, open_page):
-    visit = open_page()
+SHIFT = """() => new Promise((done) => {
+  let sum = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) sum += entry.value;
+  }).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done(sum), 300);
+})"""
+
+
+@pytest.mark.parametrize(("width", "limit"), [(1280, 0.02), (768, 0.02), (360, 0.05)])
+def test_a_chapter_does_not_jump_while_it_loads(site, chapters, open_page, width, limit):
+    visit = open_page(width=width, height=800)
     for page in chapters:
         visit.page.goto(site + page, wait_until="networkidle")
-        shift = visit.page.evaluate(
-            """() => new Promise((done) => {
-              let sum = 0;
-              new PerformanceObserver((list) => {
-                for (const entry of list.getEntries()) sum += entry.value;
-              }).observe({ type: "layout-shift", buffered: true });
-              setTimeout(() => done(sum), 300);
-            })"""
-        )
-        assert shift < 0.1, f"{page}: layout shift {shift:.3f}"
+        shift = visit.page.evaluate(SHIFT)
+        assert shift < limit, f"{page} at {width} px: layout shift {shift:.3f}"
+
+
+@pytest.mark.parametrize(("width", "limit"), [(1280, 0.02), (360, 0.05)])
+def test_nothing_jumps_below_a_widget_whose_script_comes_late(
+    site, chapters, open_page, width, limit
+):
+    held = []
+    for page in chapters:
+        count = len(open_page(site + page).page.query_selector_all(".attn-sized"))
+        for number in range(count):
+            visit = open_page(width=width, height=800)
+            visit.page.route("**/widget-host.js*", lambda route: held.append(route))
+            visit.page.goto(site + page, wait_until="commit")
+            place = visit.page.locator(".attn-sized").nth(number)
+            place.evaluate(
+                "(place) => scrollTo({ top: place.getBoundingClientRect().bottom + scrollY - 400,"
+                ' behavior: "instant" })'
+            )
+            visit.page.wait_for_timeout(500)
+            before = visit.page.evaluate(SHIFT)
+            held.pop().continue_()
+            visit.page.locator(".attn-sized[data-attn-state=live]").nth(count - 1).wait_for()
+            after = visit.page.evaluate(SHIFT)
+            assert after - before < limit, f"{page}, widget {number + 1} at {width} px: {after:.3f}"
+
+
+def test_without_scripts_no_place_is_kept_free(site, chapters, open_page):
+    visit = open_page(java_script_enabled=False)
+    for page in chapters:
+        visit.page.goto(site + page)
+        for place in visit.page.locator(".attn-sized").all():
+            picture = place.locator(".attn-picture").bounding_box()
+            note = place.locator(".attn-note").bounding_box()
+            assert place.bounding_box()["height"] < picture["height"] + note["height"] + 30
 
 
 # --- weight ---------------------------------------------------------------------------------------

@@ -4,9 +4,12 @@ import json
 from pathlib import Path
 
 import ipywidgets
+import pytest
 from playwright.sync_api import expect
+from widget_page import WidgetPage
 
 from attnkit.widgets import ScalingWidget, SoftmaxWidget
+from attnkit.widgets.base import WIDTHS
 from bookext.widgets import page_state, script
 
 HOST = Path(__file__).parents[2] / "bookext" / "assets" / "widget-host.js"
@@ -57,4 +60,30 @@ def test_both_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
     # Arrays travel once though two widgets carry them, and nothing is fetched.
     assert complaints == []
     assert [url for url in requests if not url.startswith(("file:", "blob:", "data:"))] == []
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "widget",
+    [
+        ScalingWidget(),
+        ScalingWidget(revealed=True),
+        ScalingWidget(revealed=True, prediction=0.3, d_k=256, scale=False),
+        SoftmaxWidget(),
+        *(SoftmaxWidget([i / 10 for i in range(n)]) for n in (1, 12, 13, 64)),
+    ],
+    ids=lambda widget: repr(widget)[:40],
+)
+def test_the_stated_heights_are_those_of_the_live_widget(browser, widget):
+    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    board = WidgetPage(page)
+    view = board.mount(widget)
+    page.evaluate("document.querySelector('.view').style.display = 'flow-root'")
+    page.evaluate("document.querySelector('main').style.padding = 0")
+    for width, rem in zip(WIDTHS, widget.heights(), strict=True):
+        pixels = max(288, 16 * width + (8 if width == 42 else 0))  # two columns start at 42.1 rem
+        page.evaluate("(w) => { document.querySelector('main').style.width = `${w}px`; }", pixels)
+        board.settled()
+        live = view.bounding_box()["height"]
+        assert abs(live - 16 * rem) <= 0.06 * live, f"{pixels} px: {live} px, stated {16 * rem}"
     page.close()
