@@ -242,7 +242,8 @@ export function plot(kind) {
     pool.forEach((tick, i) => {
       tick.hidden = i >= ticks.length;
       if (tick.hidden) return;
-      tick.style[axis === "x" ? "left" : "top"] = `${(100 * ticks[i][0]).toFixed(2)}%`;
+      const [side, place] = [axis === "x" ? "left" : "top", `${(100 * ticks[i][0]).toFixed(2)}%`];
+      if (tick.__place !== place) tick.style[side] = tick.__place = place;
       setText(tick, ticks[i][1]);
     });
   };

@@ -32,18 +32,6 @@ function rawScores(vectors, sample, d) {
   return scores;
 }
 
-/** Ticks at round numbers from −half to half. @param {number} half @returns {[number, string][]} */
-function roundTicks(half) {
-  const rough = half / 1.9;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([5, 2, 1].find((m) => m * power <= rough) ?? 1);
-  const ticks = /** @type {[number, string][]} */ ([]);
-  for (let k = Math.ceil(-half / step); k * step <= half; k++) {
-    ticks.push([(k * step + half) / (2 * half), number(k * step)]);
-  }
-  return ticks;
-}
-
 /** A guess: a whole number of percent. @param {number} share */
 const whole = (share) => `${Math.round(100 * share)} %`;
 /** A tick of the weight axis. @param {number} share */
@@ -236,10 +224,10 @@ function render({ model, el }) {
     const best = argmax(scores);
     setAttribute(rug, "d", scores.map((score) => `M${x(score)} 950V990`).join(""));
     setAttribute(rugTop, "d", `M${x(scores[best])} 935V1000`);
-    scorePlot.ticks("x", roundTicks(half));
+    scorePlot.ticks("x", [-1, -0.5, 0, 0.5, 1].map((at) => [(at + 1) / 2, number(at * half)]));
     setText(scoreTitle, scaled ? "Scores q·k ÷ √d_k" : "Scores q·k");
     setText(measuredKey, `8,192 random pairs${densityD[nearest] === d ? "" : ` (d_k = ${densityD[nearest]})`}`);
-    setText(theoryKey, scaled ? "theory: N(0, 1)" : `theory: N(0, ${d})`);
+    setText(theoryKey, scaled ? "theory: N(0, 1)" : "theory: N(0, d_k)");
     const measured = spread[d - 1] / (scaled ? Math.sqrt(d) : 1);
     spreadOut.set(
       measured.toPrecision(3),
