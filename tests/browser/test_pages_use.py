@@ -77,9 +77,10 @@ def test_the_first_tab_skips_to_the_text(address, open_page):
     page = open_page(address).page
     page.keyboard.press("Tab")
     assert "Skip to the text" in focused(page)
-    assert page.evaluate("document.activeElement.getBoundingClientRect().top") >= 0
+    # It slides in, and the jump is a task of its own: each is waited for, and must come.
+    page.wait_for_function("document.activeElement.getBoundingClientRect().top >= 0", timeout=5000)
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "main-content"
+    page.wait_for_function("document.activeElement.id === 'main-content'", timeout=5000)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('main') !== null")
 
