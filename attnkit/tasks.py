@@ -1,0 +1,300 @@
+"""Tasks with exact ground truth: seeded data, split so that no number is in both parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+import torch
+from torch import Tensor
+
+from attnkit import expect
+from attnkit.numerals import (
+    DIGITS,
+    LARGEST,
+    LONGEST,
+    UNITS,
+    WORD_KINDS,
+    to_chinese,
+    to_english,
+    word_sources,
+)
+
+#: Where training numbers come from, and where test numbers do.
+SPLITS = ("train", "test")
+PATIENCE = 40  # draws of 128 without a new number, after which a part has no more
+Span: TypeAlias = tuple[int, int]
+
+
+class Vocabulary:
+    """Tokens and their numbers; 0, 1 and 2 are padding, begin and end of a sequence.
+
+    >>> vocabulary = Vocabulary("零一二")
+    >>> vocabulary.encode("二一"), vocabulary.decode([5, 4, 2, 0])
+    ([5, 4], ['二', '一'])
+
+    Args:
+        tokens: Different strings, none of which is ``<pad>``, ``<bos>`` or ``<eos>``.
+
+    Raises:
+        TypeError: A token is not a str.
+        ValueError: A token stands twice, or is a special one.
+    """
+
+    pad, bos, eos = 0, 1, 2
+    special = ("<pad>", "<bos>", "<eos>")
+
+    def __init__(self, tokens: Iterable[str]) -> None:
+        self.tokens = (*self.special, *tokens)
+        for token in self.tokens:
+            if not isinstance(token, str):
+                raise TypeError(f"tokens must be str, got {token!r}. Convert it with str(...).")
+        self._index = {token: i for i, token in enumerate(self.tokens)}
+        if len(self._index) < len(self.tokens):
+            twice = next(t for i, t in enumerate(self.tokens) if self._index[t] != i)
+            raise ValueError(
+                f"tokens must differ from each other and from {self.special}, got {twice!r} twice."
+            )
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocabulary) and self.tokens == other.tokens
+
+    def __hash__(self) -> int:
+        return hash(self.tokens)
+
+    def __repr__(self) -> str:
+        return f"Vocabulary of {len(self)} tokens: {' '.join(self.tokens[:8])}" + (
+            " …" if len(self) > 8 else ""
+        )
+
+    def encode(self, tokens: Iterable[str]) -> list[int]:
+        """The number of each token.
+
+        Raises:
+            ValueError: A token is not in the vocabulary.
+        """
+        ids = []
+        for position, token in enumerate(tokens):
+            if token not in self._index:
+                raise ValueError(
+                    f"{token!r} at position {position + 1} is not in the vocabulary. "
+                    f"Its tokens: {' '.join(self.tokens[3:])}."
+                )
+            ids.append(self._index[token])
+        return ids
+
+    def decode(self, ids: Iterable[int] | Tensor) -> list[str]:
+        """The tokens up to the first ``<eos>``, which is left out with ``<bos>`` and ``<pad>``.
+
+        Raises:
+            ValueError: A number is none of a token.
+        """
+        tokens = []
+        for i in ids.tolist() if isinstance(ids, Tensor) else ids:
+            if not 0 <= i < len(self):
+                raise ValueError(f"ids must be from 0 to {len(self) - 1}, got {i}.")
+            if i == self.eos:
+                break
+            if i > self.eos:
+                tokens.append(self.tokens[i])
+        return tokens
+
+
+class Batch(NamedTuple):
+    """Padded sequences of token numbers (int64) with their lengths; 0 is padding."""
+
+    source: Tensor  # (batch, T_s)
+    source_lengths: Tensor  # (batch,)
+    target: Tensor  # (batch, T_t), each sequence ends with <eos>
+    target_lengths: Tensor  # (batch,), <eos> included
+
+    def to(self, device: torch.device | str) -> Batch:
+        """The same batch on another device."""
+        return Batch(*(tensor.to(device) for tensor in self))
+
+
+class Pair(NamedTuple):
+    """A number, its Chinese numeral, its English words, and where each word comes from."""
+
+    number: int
+    source: str
+    words: tuple[str, ...]
+    sources: tuple[tuple[int, ...], ...]  # indices of characters; () where not determined
+
+    def __str__(self) -> str:
+        return f"{self.source} → {' '.join(self.words)}"
+
+
+class ChineseNumerals:
+    """Chinese numerals and their English words: a translation task with exact ground truth.
+
+    Every number belongs to one part, train or test, whatever the range and the seed of a draw: a
+    hash of the number decides. A draw first chooses the number of digits, evenly, then the digits.
+    With ``characters`` the draws are sparse (many digits are zero), and only numerals whose length
+    lies in that range are kept, so that short numerals of large numbers occur.
+
+    >>> task = ChineseNumerals(digits=(1, 9))
+    >>> print(task.pair(105))
+    一百零五 → one hundred and five
+    >>> task.pair(105).sources
+    ((0,), (1,), (), (3,))
+
+    Args:
+        digits: Fewest and most digits, 1 to 15.
+        characters: Fewest and most characters of the numeral, 1 to 29; any when left out.
+        test_share: Share of the numbers that belong to the test part.
+        seed: Of the division into train and test.
+
+    Raises:
+        TypeError: An argument is not a number, or a range not a pair of integers.
+        ValueError: A range is empty or beyond its limits, the share not between 0 and 1, or no
+            number of so many digits has a numeral of so many characters.
+    """
+
+    def __init__(
+        self,
+        digits: Span = (1, 9),
+        *,
+        characters: Span | None = None,
+        test_share: float = 0.2,
+        seed: int = 0,
+    ) -> None:
+        self.digits = _span("digits", digits, len(str(LARGEST)))
+        self.characters = characters and _span("characters", characters, LONGEST)
+        self.test_share = expect.probability("test_share", test_share)
+        self.seed = expect.integer("seed", seed)
+        if not any(self._fits(n, split) for split in SPLITS for n in self._some()):
+            raise ValueError(
+                f"no number of {digits} digits has a numeral of {characters} characters."
+            )
+        self.source_vocabulary = Vocabulary([*DIGITS, *UNITS[1:], "万", "亿"])
+        self.target_vocabulary = Vocabulary(WORD_KINDS)
+
+    def __repr__(self) -> str:
+        return (
+            f"ChineseNumerals(digits={self.digits}, characters={self.characters}, "
+            f"test_share={self.test_share}, seed={self.seed})"
+        )
+
+    def pair(self, number: int) -> Pair:
+        """Numeral, words and sources of a number, from 0 to 10¹⁵ − 1, drawn or not."""
+        source, words = to_chinese(number), tuple(to_english(number))
+        return Pair(int(number), source, words, tuple(word_sources(number)))
+
+    def is_test(self, number: int) -> bool:
+        """Whether a number belongs to the test part."""
+        number = expect.integer("number", number)
+        return _hash(number, self.seed) < self.test_share * 2**64
+
+    def numbers(self, count: int, split: str = "test", *, seed: int = 0) -> list[int]:
+        """Draw different numbers of one part, fewer than ``count`` where the part has no more.
+
+        Args:
+            count: How many.
+            split: "train" or "test".
+            seed: Of the draw.
+
+        Raises:
+            TypeError: The count or the seed is not an integer.
+            ValueError: The count is below 1, the seed below 0, or the split unknown.
+        """
+        count = expect.integer("count", count, at_least=1)
+        if split not in SPLITS:
+            raise ValueError(f"split must be one of {SPLITS}, got {split!r}.")
+        generator = torch.Generator().manual_seed(_hash(expect.integer("seed", seed), count))
+        found: dict[int, None] = {}
+        fruitless = 0
+        while len(found) < count and fruitless < PATIENCE:
+            before = len(found)
+            found.update((n, None) for n in self._draw(generator) if self._fits(n, split))
+            fruitless = fruitless + 1 if len(found) == before else 0
+        return list(found)[:count]
+
+    def batch(self, numbers: Sequence[int]) -> Batch:
+        """Numbers as padded source and target sequences.
+
+        Raises:
+            TypeError: A number is not an integer.
+            ValueError: There are no numbers, or one is not from 0 to 10¹⁵ − 1.
+        """
+        if not len(numbers):
+            raise ValueError("a batch needs at least one number, got none.")
+        eos = self.target_vocabulary.eos
+        sources = [self.source_vocabulary.encode(to_chinese(n)) for n in numbers]
+        targets = [[*self.target_vocabulary.encode(to_english(n)), eos] for n in numbers]
+        return Batch(*_padded(sources), *_padded(targets))
+
+    def training_batch(self, step: int, size: int = 64, *, seed: int = 0) -> Batch:
+        """The batch of one training step: the same for the same step, size and seed.
+
+        Raises:
+            TypeError: An argument is not an integer.
+            ValueError: An argument is too small, or the training part has no numbers.
+        """
+        size = expect.integer("size", size, at_least=1)
+        step, seed = expect.integer("step", step), expect.integer("seed", seed)
+        generator = torch.Generator().manual_seed(_hash(step, seed))
+        found: list[int] = []
+        for _ in range(PATIENCE * size):
+            found += [n for n in self._draw(generator) if self._fits(n, "train")]
+            if len(found) >= size:
+                return self.batch(found[:size])
+        raise ValueError(f"no training numbers found in {self}.")
+
+    def _some(self) -> Iterator[int]:
+        generator = torch.Generator().manual_seed(0)
+        for _ in range(PATIENCE):
+            yield from self._draw(generator)
+
+    def _fits(self, number: int, split: str) -> bool:
+        if self.is_test(number) != (split == "test"):
+            return False
+        if self.characters is None:
+            return True
+        fewest, most = self.characters
+        return fewest <= len(to_chinese(number)) <= most
+
+    def _draw(self, generator: torch.Generator) -> list[int]:
+        """128 numbers: the number of digits evenly, then the digits."""
+        fewest, most = self.digits
+        count = torch.randint(fewest, most + 1, (128, 1), generator=generator)
+        places = torch.arange(most)
+        digits = torch.randint(0, 10, (128, most), generator=generator)
+        if self.characters is not None:  # each digit stays with a probability of this number
+            stays = torch.rand(128, most, generator=generator)
+            digits = digits * (stays < torch.rand(128, 1, generator=generator))
+        first = torch.randint(1, 10, (128, 1), generator=generator)
+        digits = torch.where(places == count - 1, first, digits) * (places < count)
+        return (digits * 10**places).sum(-1).tolist()
+
+
+def _span(name: str, value: Span, highest: int) -> Span:
+    try:
+        low, high = value
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} must be a pair (fewest, most), got {value!r}. One length n is {name}=(n, n)."
+        ) from None
+    low = expect.integer(f"the first of {name}", low, at_least=1)
+    high = expect.integer(f"the second of {name}", high, at_least=1)
+    if not low <= high <= highest:
+        raise ValueError(f"{name} must ascend and end at {highest} at most, got ({low}, {high}).")
+    return low, high
+
+
+def _padded(sequences: list[list[int]]) -> tuple[Tensor, Tensor]:
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    longest = int(lengths.max())
+    rows = [sequence + [Vocabulary.pad] * (longest - len(sequence)) for sequence in sequences]
+    return torch.tensor(rows), lengths
+
+
+def _hash(number: int, seed: int) -> int:
+    """Mix a number and a seed into 64 bits (the finalizer of SplitMix64)."""
+    x = (number + 0x9E3779B97F4A7C15 * (2 * seed + 1)) % 2**64
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
+    return x ^ (x >> 31)
