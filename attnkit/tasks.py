@@ -132,9 +132,8 @@ class ChineseNumerals:
     """Chinese numerals and their English words: a translation task with exact ground truth.
 
     Every number belongs to one part, train or test, whatever the range and the seed of a draw: a
-    hash of the number decides. A draw first chooses the number of digits, evenly, then the digits.
-    With ``characters`` the draws are sparse (many digits are zero), and only numerals whose length
-    lies in that range are kept, so that short numerals of large numbers occur.
+    hash of the number decides. A draw first chooses the number of digits, evenly, then the digits,
+    all alike; in a sparse draw, some or many of the digits are zero, as in the numbers people use.
 
     >>> task = ChineseNumerals(digits=(1, 9))
     >>> print(task.pair(105))
@@ -144,39 +143,45 @@ class ChineseNumerals:
 
     Args:
         digits: Fewest and most digits, 1 to 15.
-        characters: Fewest and most characters of the numeral, 1 to 29; any when left out.
+        sparse: Share of the draws in which each digit but the first is set to zero with a
+            probability that is itself drawn, evenly from 0 to 1.
+        characters: Fewest and most characters of the numeral, 1 to 29; any when left out. Draws
+            outside are thrown away: with ``sparse=1.0`` short numerals of large numbers are found.
         test_share: Share of the numbers that belong to the test part.
         seed: Of the division into train and test.
 
     Raises:
         TypeError: An argument is not a number, or a range not a pair of integers.
-        ValueError: A range is empty or beyond its limits, the share not between 0 and 1, or no
-            number of so many digits has a numeral of so many characters.
+        ValueError: A range is empty or beyond its limits, a share not from 0 to 1, or no number
+            of so many digits has a numeral of so many characters.
     """
 
     def __init__(
         self,
         digits: Span = (1, 9),
         *,
+        sparse: float = 0.0,
         characters: Span | None = None,
         test_share: float = 0.2,
         seed: int = 0,
     ) -> None:
         self.digits = _span("digits", digits, len(str(LARGEST)))
+        self.sparse = _share("sparse", sparse)
         self.characters = characters and _span("characters", characters, LONGEST)
-        self.test_share = expect.probability("test_share", test_share)
+        self.test_share = _share("test_share", test_share)
         self.seed = expect.integer("seed", seed)
         if not any(self._fits(n, split) for split in SPLITS for n in self._some()):
             raise ValueError(
-                f"no number of {digits} digits has a numeral of {characters} characters."
+                f"found no number of {digits} digits with a numeral of {characters} characters. "
+                "Sparse draws (sparse=1.0) find short numerals of large numbers."
             )
         self.source_vocabulary = Vocabulary([*DIGITS, *UNITS[1:], "万", "亿"])
         self.target_vocabulary = Vocabulary(WORD_KINDS)
 
     def __repr__(self) -> str:
         return (
-            f"ChineseNumerals(digits={self.digits}, characters={self.characters}, "
-            f"test_share={self.test_share}, seed={self.seed})"
+            f"ChineseNumerals(digits={self.digits}, sparse={self.sparse}, "
+            f"characters={self.characters}, test_share={self.test_share}, seed={self.seed})"
         )
 
     def pair(self, number: int) -> Pair:
@@ -263,9 +268,10 @@ class ChineseNumerals:
         count = torch.randint(fewest, most + 1, (128, 1), generator=generator)
         places = torch.arange(most)
         digits = torch.randint(0, 10, (128, most), generator=generator)
-        if self.characters is not None:  # each digit stays with a probability of this number
-            stays = torch.rand(128, most, generator=generator)
-            digits = digits * (stays < torch.rand(128, 1, generator=generator))
+        if self.sparse:
+            zeros = torch.rand(128, 1, generator=generator)
+            zeros = zeros * (torch.rand(128, 1, generator=generator) < self.sparse)
+            digits = digits * (torch.rand(128, most, generator=generator) >= zeros)
         first = torch.randint(1, 10, (128, 1), generator=generator)
         digits = torch.where(places == count - 1, first, digits) * (places < count)
         return (digits * 10**places).sum(-1).tolist()
@@ -283,6 +289,13 @@ def _span(name: str, value: Span, highest: int) -> Span:
     if not low <= high <= highest:
         raise ValueError(f"{name} must ascend and end at {highest} at most, got ({low}, {high}).")
     return low, high
+
+
+def _share(name: str, value: float) -> float:
+    share = expect.number(name, value)
+    if not 0 <= share <= 1:
+        raise ValueError(f"{name} must be from 0 to 1, got {share}.")
+    return share
 
 
 def _padded(sequences: list[list[int]]) -> tuple[Tensor, Tensor]:

@@ -1,0 +1,354 @@
+"""An encoder-decoder of two GRUs; its context is one fixed vector or an attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from attnkit import expect
+from attnkit.attention import AdditiveAttention
+from attnkit.functional import additive_scores, masked_softmax
+from attnkit.numerals import from_chinese, standard_form
+from attnkit.tasks import Batch, Vocabulary
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float, Int
+
+LONGEST_TRANSLATION = 64
+
+
+class Memory(NamedTuple):
+    """What the encoder leaves to the decoder."""
+
+    states: Tensor  # (batch, T_s, 2 · d_hidden): forward and backward state at each token
+    summary: Tensor  # (batch, 2 · d_hidden): the last state of either direction
+    mask: Tensor  # (batch, T_s), True = a token, False = padding
+
+
+class Translation(NamedTuple):
+    """A translation with the attention that made it; prints as "source → words"."""
+
+    source: list[str]
+    words: list[str]
+    weights: Tensor | None  # (len(words), len(source)), each row sums to 1; None without attention
+    ended: bool = True  # False when the longest allowed translation was cut off
+
+    def __str__(self) -> str:
+        return f"{''.join(self.source)} → {' '.join(self.words)}{'' if self.ended else ' …'}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        words = escape(" ".join(self.words)) + ("" if self.ended else " …")
+        return f'<p><span lang="zh-Hans">{escape("".join(self.source))}</span> → {words}</p>'
+
+
+class FixedVector(nn.Module):
+    """The context is the encoder's summary, the same at every step."""
+
+    def prepare(self, memory: Memory) -> Tensor:
+        """What is computed once for all steps."""
+        return memory.summary
+
+    def forward(self, state: Tensor, memory: Memory, prepared: Tensor) -> tuple[Tensor, None]:
+        """The context ``(batch, d_memory)``, and no weights."""
+        return prepared, None
+
+
+class AdditiveContext(AdditiveAttention):
+    """:class:`~attnkit.AdditiveAttention` from the decoder's state to the encoder's states.
+
+    The keys are projected once and not at every step; the result is the module's own.
+    """
+
+    def prepare(self, memory: Memory) -> Tensor:
+        """The projected keys, ``(batch, T_s, d_hidden)``."""
+        return self.key_proj(memory.states)
+
+    def forward(  # type: ignore[override]
+        self, state: Tensor, memory: Memory, prepared: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The context ``(batch, d_memory)`` and the weights ``(batch, T_s)``."""
+        query = self.query_proj(state).unsqueeze(-2)
+        scores = additive_scores(query, prepared, self.score_proj.weight.squeeze(0))
+        return _average(scores, memory)
+
+
+class DotContext(nn.Module):
+    """Scaled dot-product attention from the decoder's state to the encoder's states."""
+
+    def __init__(self, d_query: int, d_key: int, d_hidden: int) -> None:
+        super().__init__()
+        self.query_proj = nn.Linear(d_query, d_hidden, bias=False)
+        self.key_proj = nn.Linear(d_key, d_hidden, bias=False)
+
+    def prepare(self, memory: Memory) -> Tensor:
+        """The projected keys, ``(batch, T_s, d_hidden)``."""
+        return self.key_proj(memory.states)
+
+    def forward(self, state: Tensor, memory: Memory, prepared: Tensor) -> tuple[Tensor, Tensor]:
+        """The context ``(batch, d_memory)`` and the weights ``(batch, T_s)``."""
+        query = self.query_proj(state).unsqueeze(-2)
+        return _average(query @ prepared.mT / query.shape[-1] ** 0.5, memory)
+
+
+def _average(scores: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
+    weights = masked_softmax(scores, memory.mask.unsqueeze(-2))
+    return (weights @ memory.states).squeeze(-2), weights.squeeze(-2)
+
+
+#: Where the context may come from.
+CONTEXTS: Mapping[str, Any] = {
+    "fixed": lambda d_state, d_memory: FixedVector(),
+    "additive": lambda d_state, d_memory: AdditiveContext(d_state, d_memory, d_state),
+    "dot": lambda d_state, d_memory: DotContext(d_state, d_memory, d_state),
+}
+
+
+class Seq2Seq(nn.Module):
+    """Read a sequence with a bidirectional GRU, write another one with a GRU that gets a context.
+
+    .. math:: s_t = \\operatorname{GRU}(s_{t-1}, [y_{t-1}; c_t]), \\qquad
+              p(y_t) = \\operatorname{softmax}(W \\tanh(U [s_t; c_t]))
+
+    With ``context="fixed"`` every :math:`c_t` is the last state of the encoder's two directions;
+    with ``"additive"`` and ``"dot"`` it is an average of all states, weighted by attention from
+    :math:`s_{t-1}`. Nothing else differs: models of one seed start from the same numbers.
+
+    Args:
+        source_vocabulary: Of the sequences that are read.
+        target_vocabulary: Of those that are written.
+        context: "fixed", "additive" or "dot".
+        d_embedding: Size of the embeddings of both vocabularies.
+        d_hidden: Size of the decoder's state, and of the encoder's in each direction.
+
+    Raises:
+        TypeError: A size is not an integer.
+        ValueError: A size is less than 1, or the context is unknown.
+
+    After Cho et al., 2014 (fixed vector), Bahdanau et al., 2015 (additive attention) and, for the
+    scaled dot product, Vaswani et al., 2017.
+    """
+
+    def __init__(
+        self,
+        source_vocabulary: Vocabulary,
+        target_vocabulary: Vocabulary,
+        context: str = "additive",
+        *,
+        d_embedding: int = 32,
+        d_hidden: int = 96,
+    ) -> None:
+        super().__init__()
+        if context not in CONTEXTS:
+            known = ", ".join(map(repr, CONTEXTS))
+            raise ValueError(f"context must be one of {known}, got {context!r}.")
+        d_embedding = expect.integer("d_embedding", d_embedding, at_least=1)
+        d_hidden = expect.integer("d_hidden", d_hidden, at_least=1)
+        self.source_vocabulary, self.target_vocabulary = source_vocabulary, target_vocabulary
+        n_source, n_target, pad = len(source_vocabulary), len(target_vocabulary), Vocabulary.pad
+        self.settings: dict[str, Any] = {
+            "context": context,
+            "d_embedding": d_embedding,
+            "d_hidden": d_hidden,
+            "source_tokens": list(source_vocabulary.tokens[len(Vocabulary.special) :]),
+            "target_tokens": list(target_vocabulary.tokens[len(Vocabulary.special) :]),
+        }
+        self.source_embedding = nn.Embedding(n_source, d_embedding, padding_idx=pad)
+        self.target_embedding = nn.Embedding(n_target, d_embedding, padding_idx=pad)
+        self.encoder = nn.GRU(d_embedding, d_hidden, bidirectional=True, batch_first=True)
+        self.bridge = nn.Linear(2 * d_hidden, d_hidden)
+        self.decoder = nn.GRUCell(d_embedding + 2 * d_hidden, d_hidden)
+        self.readout = nn.Sequential(
+            nn.Linear(3 * d_hidden, d_hidden), nn.Tanh(), nn.Linear(d_hidden, n_target)
+        )
+        # last, so that all other parameters of a seed are the same whatever the context
+        self.context = CONTEXTS[context](d_hidden, 2 * d_hidden)
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Seq2Seq:
+        """A new model with the settings of another one."""
+        source, target, rest = Vocabulary([]), Vocabulary([]), dict(settings)
+        source = Vocabulary(rest.pop("source_tokens"))
+        target = Vocabulary(rest.pop("target_tokens"))
+        return cls(source, target, rest.pop("context"), **rest)
+
+    def encode(
+        self, source: Int[Tensor, "batch n_s"], source_lengths: Int[Tensor, " batch"]
+    ) -> Memory:
+        """Read the source; padding is not read at all.
+
+        Args:
+            source: Token numbers ``(batch, T_s)``, padded at the end.
+            source_lengths: Lengths ``(batch,)``, at least 1 each.
+
+        Raises:
+            TypeError: Source or lengths are not integers.
+            ValueError: Their shapes do not fit, or a length is below 1 or above T_s.
+        """
+        self._check(source, source_lengths)
+        embedded = self.source_embedding(source)
+        packed = pack_padded_sequence(
+            embedded, source_lengths.cpu(), batch_first=True, enforce_sorted=False
+        )
+        states, last = self.encoder(packed)
+        states, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
+        places = torch.arange(source.shape[1], device=source.device)
+        summary = torch.cat([last[0], last[1]], dim=-1)
+        return Memory(states, summary, places < source_lengths.unsqueeze(-1))
+
+    def forward(
+        self,
+        source: Int[Tensor, "batch n_s"],
+        source_lengths: Int[Tensor, " batch"],
+        previous: Int[Tensor, "batch n_t"],
+    ) -> tuple[Float[Tensor, "batch n_t n_words"], Float[Tensor, "batch n_t n_s"] | None]:
+        """Score the next word at every step, given the words before it (teacher forcing).
+
+        Args:
+            source: Token numbers ``(batch, T_s)``, padded at the end.
+            source_lengths: Lengths ``(batch,)``.
+            previous: The target shifted right, ``(batch, T_t)``: ``<bos>``, then all but the last.
+
+        Returns:
+            Logits ``(batch, T_t, len(target_vocabulary))`` and weights ``(batch, T_t, T_s)``, None
+            for the fixed vector.
+
+        Raises:
+            TypeError: An argument is not a tensor of integers.
+            ValueError: Shapes do not fit.
+        """
+        memory = self.encode(source, source_lengths)
+        expect_ids("previous", previous, 2)
+        expect.size("previous", previous, 0, len(source), "the batch, as in source")
+        state, prepared = self.start(memory), self.context.prepare(memory)
+        steps = []
+        for word in self.target_embedding(previous).unbind(1):
+            state, context, weights = self._step(word, state, memory, prepared)
+            steps.append((torch.cat([state, context], dim=-1), weights))
+        logits = self.readout(torch.stack([features for features, _ in steps], dim=1))
+        rows = [weights for _, weights in steps if weights is not None]
+        return logits, torch.stack(rows, dim=1) if rows else None
+
+    def start(self, memory: Memory) -> Float[Tensor, "batch d_hidden"]:
+        """The decoder's first state."""
+        return torch.tanh(self.bridge(memory.summary))
+
+    def loss(self, batch: Batch) -> Float[Tensor, ""]:
+        """Mean cross-entropy of a target token, in nats; padding is left out."""
+        logits, _ = self(batch.source, batch.source_lengths, shifted_right(batch.target))
+        return F.cross_entropy(
+            logits.flatten(0, 1), batch.target.flatten(), ignore_index=Vocabulary.pad
+        )
+
+    @torch.no_grad()
+    def greedy(
+        self,
+        source: Int[Tensor, "batch n_s"],
+        source_lengths: Int[Tensor, " batch"],
+        max_length: int = LONGEST_TRANSLATION,
+    ) -> tuple[Int[Tensor, "batch n_t"], Float[Tensor, "batch n_t n_s"] | None]:
+        """Write the likeliest word at every step, until each sequence has ended.
+
+        Args:
+            source: Token numbers ``(batch, T_s)``, padded at the end.
+            source_lengths: Lengths ``(batch,)``.
+            max_length: Longest translation, ``<eos>`` included.
+
+        Returns:
+            Token numbers ``(batch, T_t)``, padding after ``<eos>``, and the weights
+            ``(batch, T_t, T_s)`` with zeros there, None for the fixed vector.
+        """
+        max_length = expect.integer("max_length", max_length, at_least=1)
+        memory = self.encode(source, source_lengths)
+        state, prepared = self.start(memory), self.context.prepare(memory)
+        word = source.new_full((len(source),), Vocabulary.bos)
+        going = torch.ones_like(word, dtype=torch.bool)
+        words, rows = [], []
+        while going.any() and len(words) < max_length:
+            state, context, weights = self._step(
+                self.target_embedding(word), state, memory, prepared
+            )
+            word = self.readout(torch.cat([state, context], dim=-1)).argmax(-1)
+            word = word.where(going, Vocabulary.pad)
+            words.append(word)
+            if weights is not None:
+                rows.append(weights * going.unsqueeze(-1))
+            going = going & (word != Vocabulary.eos)
+        return torch.stack(words, dim=1), torch.stack(rows, dim=1) if rows else None
+
+    def translate(self, text: str, max_length: int = LONGEST_TRANSLATION) -> Translation:
+        """Translate one Chinese numeral, word by word, each the likeliest.
+
+        Args:
+            text: A well-formed numeral; see :func:`attnkit.numerals.from_chinese`.
+            max_length: Longest translation, in words.
+
+        Raises:
+            TypeError: The text is not a str.
+            ValueError: The text is empty, has a character that is no numeral, or is not well
+                formed.
+        """
+        from_chinese(text)
+        characters = list(standard_form(text))
+        device = self.bridge.weight.device
+        source = torch.tensor([self.source_vocabulary.encode(characters)], device=device)
+        ids, weights = self.greedy(source, torch.tensor([len(characters)]), max_length)
+        words = self.target_vocabulary.decode(ids[0])
+        rows = None if weights is None else weights[0, : len(words)].cpu()
+        return Translation(characters, words, rows, bool((ids == Vocabulary.eos).any()))
+
+    def extra_repr(self) -> str:
+        return f"context={self.settings['context']!r}"
+
+    def _step(self, word: Tensor, state: Tensor, memory: Memory, prepared: Tensor):
+        """One word further: the new state, the context that led to it, and its weights."""
+        context, weights = self.context(state, memory, prepared)
+        return self.decoder(torch.cat([word, context], dim=-1), state), context, weights
+
+    def _check(self, source: Tensor, source_lengths: Tensor) -> None:
+        expect_ids("source", source, 2)
+        expect_ids("source_lengths", source_lengths, 1)
+        expect.size("source_lengths", source_lengths, 0, len(source), "the batch, as in source")
+        if not len(source):
+            raise ValueError("source must have at least one sequence, got none.")
+        low, high = int(source_lengths.min()), int(source_lengths.max())
+        if low < 1 or high > source.shape[1]:
+            raise ValueError(
+                f"source_lengths must be from 1 to T_s = {source.shape[1]}, got {low} to {high}."
+            )
+
+
+def shifted_right(target: Int[Tensor, "batch n_t"]) -> Int[Tensor, "batch n_t"]:
+    """What the decoder is fed: ``<bos>`` and all target tokens but the last.
+
+    >>> shifted_right(torch.tensor([[7, 8, 2]]))
+    tensor([[1, 7, 8]])
+    """
+    return torch.cat([torch.full_like(target[:, :1], Vocabulary.bos), target[:, :-1]], dim=1)
+
+
+def exact_match(model: Seq2Seq, batch: Batch) -> Bool[Tensor, " batch"]:
+    """Whether each translation of a batch, ``<eos>`` included, is wholly right; shape (batch,).
+
+    Words are written greedily from the model's own words, not from the right ones.
+    """
+    width = batch.target.shape[1]
+    ids, _ = model.greedy(batch.source, batch.source_lengths, max_length=width)
+    return (F.pad(ids, (0, width - ids.shape[1])) == batch.target).all(dim=-1)
+
+
+def expect_ids(name: str, value: Tensor, ndim: int) -> None:
+    """Refuse what is not a tensor of token numbers with ``ndim`` axes."""
+    if not isinstance(value, Tensor) or value.is_floating_point() or value.dtype == torch.bool:
+        got = value.dtype if isinstance(value, Tensor) else type(value).__name__
+        raise TypeError(f"{name} must be a tensor of integers, got {got}.")
+    if value.ndim != ndim:
+        axes = "(batch, T)" if ndim == 2 else "(batch,)"
+        raise ValueError(f"{name} must have the shape {axes}, got {tuple(value.shape)}.")
