@@ -1,10 +1,11 @@
 """Chapters 1 and 2, the longer runs: what one vector costs, by steps, width and length.
 
     python -m experiments.bottleneck                 # what is missing in attnkit/data
-    python -m experiments.bottleneck grid            # one part: translator, longer or grid
+    python -m experiments.bottleneck grid            # one part: hook, translator, longer or grid
     python -m experiments.bottleneck --again         # everything anew
 
-``translator``  fixed vector and attention on 1 to 12 digits; the first seed's models are kept
+``hook``        fixed vector and attention on 1 to 12 digits, 500 steps; models kept
+``translator``  trained four times as long, round numbers included; models kept
 ``longer``      trained on numerals of at most 9 characters, tested on longer ones; models kept
 ``grid``        1 to 9 digits: training steps times hidden size, fixed vector and attention
 
@@ -27,7 +28,6 @@ from attnkit.training import fit, save
 DATA = Path(__file__).parents[1] / "attnkit" / "data"
 TABLE = DATA / "ch1-bottleneck.json"
 FRESH = 500  # numbers for each length and seed
-SEEDS = 3
 BUCKETS = [(7, 9), (10, 11), (12, 13), (14, 15), (16, 17)]  # characters
 
 
@@ -41,6 +41,8 @@ class Condition(NamedTuple):
     digits: int  # trained on 1 to so many
     sparse: float = 0.0
     characters: int | None = None  # trained on at most so many
+    seeds: int = 3
+    kept: int = 0  # models of so many seeds go to attnkit/data
     batch: int = 64
     lr: float = 6e-3
 
@@ -66,12 +68,15 @@ class Condition(NamedTuple):
 def conditions() -> list[Condition]:
     """Every condition, the quick parts first."""
     both = ("fixed", "additive")
-    found = [Condition("translator", c, 96, 2000, 12, sparse=0.5) for c in (*both, "dot")]
-    found += [Condition("longer", c, 96, 1200, 12, sparse=1.0, characters=9) for c in both]
-    for d_hidden in (96, 32, 192):
-        for steps in (300, 1000, 3000):
+    found = [Condition("hook", c, 96, 500, 12, kept=1) for c in both]
+    for c, seeds in [("additive", 3), ("dot", 1)]:
+        found.append(Condition("translator", c, 96, 2000, 12, sparse=0.5, seeds=seeds, kept=seeds))
+    for c in both:
+        found.append(Condition("longer", c, 96, 1200, 12, sparse=1.0, characters=9, kept=1))
+    for steps in (300, 1000, 3000):
+        for d_hidden in (16, 32, 96):
             found += [Condition("grid", c, d_hidden, steps, 9) for c in both]
-    return found
+    return [*found, Condition("translator", "fixed", 96, 2000, 12, sparse=0.5)]
 
 
 def train(condition: Condition, seed: int) -> tuple[Seq2Seq, float]:
@@ -106,7 +111,12 @@ def measure(condition: Condition, model: Seq2Seq, seed: int) -> dict[str, list[f
 
 def main() -> None:
     torch.set_num_threads(1)  # sums in the same order everywhere
-    wanted = [arg for arg in sys.argv[1:] if arg[:1] != "-"] or ["translator", "longer", "grid"]
+    wanted = [arg for arg in sys.argv[1:] if arg[:1] != "-"] or [
+        "hook",
+        "translator",
+        "longer",
+        "grid",
+    ]
     runs = json.loads(TABLE.read_text())["runs"] if TABLE.exists() else {}
     todo = [c for c in conditions() if c.part in wanted]
     for condition in tqdm(todo, desc="conditions"):
@@ -114,10 +124,10 @@ def main() -> None:
         row = runs.get(condition.name, {})
         if "--again" in sys.argv or row.get("settings") != settings:
             row = runs[condition.name] = {"settings": settings, "seeds": []}
-        for seed in range(len(row["seeds"]), SEEDS):
+        for seed in range(len(row["seeds"]), condition.seeds):
             model, loss = train(condition, seed)
-            if seed == 0 and condition.part != "grid":
-                save(model, DATA / f"ch1-{condition.part}-{condition.context}.safetensors")
+            if seed < condition.kept:
+                save(model, DATA / f"ch1-{condition.part}-{condition.context}-{seed}.safetensors")
             exact = measure(condition, model, seed)
             row["seeds"].append({"loss": round(loss, 5), "exact": exact})
             made = {"made_by": "python -m experiments.bottleneck", "torch": torch.__version__}
