@@ -21,6 +21,11 @@ CASES = {
         {"scores": [i / 10 for i in range(64)]},
     ),
     "SoftmaxWidget, 3 tokens: temperature": ("SoftmaxWidget", {}),
+    "TemperatureWidget, 12 tokens: temperature": (
+        "TemperatureWidget",
+        {"scores": [i / 3 for i in range(12)]},
+    ),
+    "TemperatureWidget, 3 tokens: temperature": ("TemperatureWidget", {}),
 }
 
 

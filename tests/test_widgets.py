@@ -300,7 +300,7 @@ def test_a_notebook_stores_picture_and_alt():
 # ------------------------------------------------------------------ joining modules
 
 
-@pytest.mark.parametrize("name", ["scaling", "softmax"])
+@pytest.mark.parametrize("name", ["bottleneck", "scaling", "softmax", "temperature"])
 def test_joined_modules_import_nothing(name):
     source = assets.esm(name)
     assert source.count("export ") == 1 and source.rstrip().endswith("export default { render };")

@@ -13,7 +13,9 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
     ) from error
 
 from attnkit.widgets.base import CourseWidget
+from attnkit.widgets.bottleneck import BottleneckGame
 from attnkit.widgets.scaling import ScalingWidget
 from attnkit.widgets.softmax import SoftmaxWidget
+from attnkit.widgets.temperature import TemperatureWidget
 
-__all__ = ["CourseWidget", "ScalingWidget", "SoftmaxWidget"]
+__all__ = ["BottleneckGame", "CourseWidget", "ScalingWidget", "SoftmaxWidget", "TemperatureWidget"]

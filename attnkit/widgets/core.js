@@ -74,6 +74,40 @@ export function jacobianNorm(weights) {
 }
 
 /**
+ * Slope of each weight against its own score, w (1 − w) / T: what training can change about a
+ * weight. Written without cancellation, like the norm above.
+ * @param {ArrayLike<number>} weights
+ * @param {number} temperature
+ */
+export function softmaxSlopes(weights, temperature) {
+  const best = argmax(weights);
+  let others = 0;
+  for (let i = 0; i < weights.length; i++) if (i !== best) others += weights[i];
+  return Array.from(weights, (w, i) => (w * (i === best ? others : 1 - w)) / temperature);
+}
+
+/**
+ * The temperature at which softmax gives two scores weights in the ratio a : b.
+ * T = (difference of the scores) / ln(a / b), and `kind` says what it is worth:
+ * "one" the only T; "any" every T; "zero" and "infinite" only the limits T → 0 and T → ∞;
+ * "none" no T > 0; "undefined" 0 : 0 is no ratio.
+ * @param {number} scoreA @param {number} scoreB @param {number} a @param {number} b
+ * @returns {{kind: string, temperature: number}}
+ */
+export function ratioTemperature(scoreA, scoreB, a, b) {
+  const result = (/** @type {string} */ kind, temperature = NaN) => ({ kind, temperature });
+  if (a === 0 && b === 0) return result("undefined");
+  if (scoreA === scoreB) return result(a === b ? "any" : "none");
+  if (a === b) return result("infinite", Infinity);
+  if (a > b !== scoreA > scoreB) return result("none");
+  const ratio = a / b;
+  const logarithm = ratio > 0 && ratio < Infinity ? Math.log(ratio) : Math.log(a) - Math.log(b);
+  const temperature = ((scoreA / 2 - scoreB / 2) / logarithm) * 2; // halves cannot overflow
+  if (temperature === 0) return result("zero", 0);
+  return temperature === Infinity ? result("infinite", Infinity) : result("one", temperature);
+}
+
+/**
  * Density of N(0, deviation²) at x.
  * @param {number} x
  * @param {number} deviation
@@ -204,6 +238,55 @@ export function token(text) {
   return make("bdi", { class: "aw-token", lang: languageOf(text) || undefined }, visible(text));
 }
 
+/** Names in a sentence: "a, b and c". @param {string[]} names @returns {(string | Node)[]} */
+export function listed(names) {
+  return names.flatMap((name, i) => [
+    i === 0 ? "" : i === names.length - 1 ? " and " : ", ", token(name),
+  ]);
+}
+
+/** Who gets the weight as T → 0: "all the weight goes to b". @param {string[]} winners */
+export function hardSelection(winners) {
+  if (winners.length === 1) return ["all the weight goes to ", ...listed(winners)];
+  return winners.length <= 4
+    ? ["the weight is shared equally by ", ...listed(winners)]
+    : [`the weight is shared equally by the ${winners.length} tokens with the largest score`];
+}
+
+const SERIES_COLOURS = ["weight", "theory", "top", "guess"];
+const SERIES_DASHES = ["", "9 4", "12 3 2 3"];
+
+/** Colour (a CSS variable) and dashes of curve `index`: twelve that all differ.
+ * @param {number} index */
+export function series(index) {
+  const colours = SERIES_COLOURS.length;
+  const dashes = SERIES_DASHES[(index + Math.floor(index / colours)) % SERIES_DASHES.length];
+  return `stroke: var(--aw-${SERIES_COLOURS[index % colours]}); stroke-dasharray: ${dashes || "none"}`;
+}
+
+/** A legend entry: a piece of the curve and its name. @param {string} style @param {Node | string} name
+ * @param {string} [kind] */
+export function lineKey(style, name, kind = "") {
+  const line = make("svg:path", { class: `aw-curve ${kind}`.trim(), style, d: "M0 6H28" });
+  const sample = make("svg:svg", { viewBox: "0 0 28 12", "aria-hidden": "true" }, line);
+  return make("span", { class: "aw-line-key" }, sample, name);
+}
+
+/** A path through points on a plot (0 to 1 from the left and from the bottom).
+ * @param {[number, number][]} points */
+export function linePath(points) {
+  const at = (/** @type {number} */ share) => Math.round(1e4 * share) / 10;
+  return points.map(([x, y], i) => `${i ? "L" : "M"}${at(x)} ${at(1 - y)}`).join("");
+}
+
+/** A button. @param {string} text @param {() => void} pressed @param {AbortSignal} signal
+ * @param {string} [kind] */
+export function button(text, pressed, signal, kind = "") {
+  const node = make("button", { type: "button", class: `aw-button ${kind}`.trim() }, text);
+  node.addEventListener("click", pressed, { signal });
+  return node;
+}
+
 /** Set text only where it differs: an untouched node costs no layout. @param {any} node @param {string} text */
 export function setText(node, text) {
   if (node.__text === text) return;
@@ -309,6 +392,75 @@ export function dataTable(summary, columns, rows, signal) {
 }
 
 /**
+ * A number field that hands on every allowed value while it is typed and is never overwritten
+ * under the reader's hands.
+ * @param {{label: string, write: (value: number) => string, whole?: boolean, lowest?: number,
+ *   highest?: number, positive?: boolean, allow?: (value: number) => boolean,
+ *   signal: AbortSignal, onInput: (value: number) => void}} options
+ */
+export function numberField(options) {
+  const { label, write, whole, signal, onInput } = options;
+  const lowest = options.lowest ?? -Infinity;
+  const highest = options.highest ?? Infinity;
+  let current = NaN;
+  const node = make("input", {
+    type: "number",
+    class: "aw-field",
+    inputmode: whole ? "numeric" : "decimal",
+    step: whole ? 1 : "any",
+    "aria-label": label,
+  });
+  if (Number.isFinite(lowest)) node.min = String(lowest);
+  if (Number.isFinite(highest)) node.max = String(highest);
+  const allowed = (/** @type {number} */ value) =>
+    Number.isFinite(value) &&
+    value >= lowest &&
+    value <= highest &&
+    (!whole || Number.isInteger(value)) &&
+    (!options.positive || value > 0) &&
+    (options.allow?.(value) ?? true);
+  const show = () => {
+    if (node.matches(":focus")) return;
+    const text = write(current);
+    if (node.value !== text) node.value = text;
+    if (node.hasAttribute("aria-invalid")) node.removeAttribute("aria-invalid");
+  };
+  node.addEventListener(
+    "input",
+    () => {
+      const value = node.value === "" ? NaN : Number(node.value);
+      if (allowed(value)) {
+        node.removeAttribute("aria-invalid");
+        onInput((current = value));
+      } else node.setAttribute("aria-invalid", "true");
+    },
+    { signal },
+  );
+  node.addEventListener(
+    "change",
+    () => {
+      const value = Number(node.value);
+      if (node.value !== "" && Number.isFinite(value) && !allowed(value)) {
+        const inside = Math.min(highest, Math.max(lowest, whole ? Math.round(value) : value));
+        if (allowed(inside)) onInput((current = inside));
+      }
+      node.value = write(current);
+      node.removeAttribute("aria-invalid");
+    },
+    { signal },
+  );
+  node.addEventListener("blur", () => queueMicrotask(show), { signal });
+  return {
+    node,
+    /** @param {number} value */
+    set(value) {
+      current = value;
+      show();
+    },
+  };
+}
+
+/**
  * A labelled slider with an exact number field. The slider moves over `stops` (any rising list of
  * values); the field takes every allowed value.
  * @param {{label: string, labelNode?: Node, stops: number[], write: (value: number) => string,
@@ -317,26 +469,15 @@ export function dataTable(summary, columns, rows, signal) {
  *   onInput: (value: number) => void}} options
  */
 export function slider(options) {
-  const { label, write, whole, signal, onInput } = options;
+  const { label, write, signal, onInput } = options;
   const spoken = options.spoken ?? write;
-  const lowest = options.lowest ?? -Infinity;
-  const highest = options.highest ?? Infinity;
   let stops = options.stops;
-  let current = stops[0];
   let shown = NaN; // what the controls were last set to
   const range = make("input", { type: "range", class: "aw-range", min: 0, step: 1 });
   const name = make("span", { class: "aw-name" }, options.labelNode ?? label);
-  const field = make("input", {
-    type: "number",
-    class: "aw-field",
-    inputmode: whole ? "numeric" : "decimal",
-    step: whole ? 1 : "any",
-    "aria-label": `${label}, exact value`,
-  });
-  if (Number.isFinite(lowest)) field.min = String(lowest);
-  if (Number.isFinite(highest)) field.max = String(highest);
+  const field = numberField({ ...options, label: `${label}, exact value` });
   const node = make("div", { class: "aw-control" }, make("label", { class: "aw-label" }, name, range));
-  if (options.field !== false) node.append(field);
+  if (options.field !== false) node.append(field.node);
 
   const nearest = (/** @type {number} */ value) => {
     let best = 0;
@@ -345,49 +486,12 @@ export function slider(options) {
     }
     return best;
   };
-  const allowed = (/** @type {number} */ value) =>
-    Number.isFinite(value) &&
-    value >= lowest &&
-    value <= highest &&
-    (!whole || Number.isInteger(value)) &&
-    (!options.positive || value > 0);
-  const showField = () => {
-    if (field.matches(":focus")) return;
-    const text = write(current);
-    if (field.value !== text) field.value = text;
-    if (field.hasAttribute("aria-invalid")) field.removeAttribute("aria-invalid");
-  };
   range.addEventListener("input", () => ((shown = NaN), onInput(stops[Number(range.value)])), { signal });
-  field.addEventListener(
-    "input",
-    () => {
-      const value = field.value === "" ? NaN : Number(field.value);
-      if (allowed(value)) {
-        field.removeAttribute("aria-invalid");
-        onInput(value);
-      } else field.setAttribute("aria-invalid", "true");
-    },
-    { signal },
-  );
-  field.addEventListener(
-    "change",
-    () => {
-      const value = Number(field.value);
-      if (field.value !== "" && Number.isFinite(value) && !allowed(value)) {
-        const inside = Math.min(highest, Math.max(lowest, whole ? Math.round(value) : value));
-        if (allowed(inside)) onInput((current = inside));
-      }
-      field.value = write(current);
-      field.removeAttribute("aria-invalid");
-    },
-    { signal },
-  );
-  field.addEventListener("blur", () => queueMicrotask(showField), { signal });
 
   return {
     node,
     range,
-    field,
+    field: field.node,
     /** @param {number[]} values */
     setStops(values) {
       stops = values;
@@ -397,12 +501,12 @@ export function slider(options) {
     set(value) {
       const max = String(stops.length - 1);
       if (shown === value && range.max === max) return; // an untouched control costs nothing
-      shown = current = value;
+      shown = value;
       if (range.max !== max) range.max = max;
       const position = String(nearest(value));
       if (range.value !== position) range.value = position;
       setAttribute(range, "aria-valuetext", spoken(value));
-      showField();
+      field.set(value);
     },
   };
 }

@@ -11,6 +11,18 @@ if TYPE_CHECKING:
 CARD, INK, MUTED, LINE = "#ffffff", "#1b1f24", "#57606a", "#d0d7de"
 WEIGHT, TOP, THEORY, GUESS = "#5b8db8", "#0b5394", "#b45309", "#a3195b"
 
+#: Curves are told apart by colour and by dashes; core.js has the same order.
+SERIES_COLOURS = (WEIGHT, THEORY, TOP, GUESS)
+SERIES_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (6, 1.5, 1, 1.5)))
+
+
+def series(index: int) -> tuple[str, Any]:
+    """Colour and matplotlib line style of curve `index`: twelve that all differ."""
+    colours = len(SERIES_COLOURS)
+    dashes = (index + index // colours) % len(SERIES_DASHES)
+    return SERIES_COLOURS[index % colours], SERIES_DASHES[dashes]
+
+
 CJK_FONTS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",

@@ -27,6 +27,17 @@ def jacobian_norm(weights: torch.Tensor) -> float:
     return float(torch.linalg.matrix_norm(jacobian))
 
 
+def slopes(weights: torch.Tensor, temperature: float = 1.0) -> torch.Tensor:
+    """Slope of each weight against its own score, w (1 − w) / T; same shape as `weights`.
+
+    1 − w is summed from the other weights, so that it keeps its digits near w = 1.
+    """
+    best = int(weights.argmax())
+    rest = 1 - weights
+    rest[best] = weights[:best].sum() + weights[best + 1 :].sum()
+    return weights * rest / temperature
+
+
 def percent(weight: float) -> str:
     """A weight as text, never rounded to a false 0 % or 100 %.
 

@@ -1,6 +1,6 @@
 import {
-  announcer, batched, commit, dataTable, entropy, languageOf, make, number, percent, readout,
-  setAttribute, setText, slider, softmax, steps, TEMPERATURES, token, visible, watch,
+  announcer, batched, commit, dataTable, entropy, hardSelection, languageOf, make, number, percent,
+  readout, setAttribute, setText, slider, softmax, steps, TEMPERATURES, token, visible, watch,
 } from "./core.js";
 
 /** Stops of the score sliders: −10 … 10, wider where a score lies outside.
@@ -11,13 +11,6 @@ function scoreStops(scores) {
   const power = 10 ** Math.floor(Math.log10(reach));
   const half = Math.min(Math.ceil(reach / power) * power, Number.MAX_VALUE);
   return steps(-1, 1, 1 / 200).map((share) => share * half);
-}
-
-/** Names in a sentence. @param {string[]} names @returns {(string | Node)[]} */
-function listed(names) {
-  return names.flatMap((name, i) => [
-    i === 0 ? "" : i === names.length - 1 ? " and " : ", ", token(name),
-  ]);
 }
 
 /** @param {{model: any, el: HTMLElement}} context */
@@ -175,12 +168,7 @@ function render({ model, el }) {
     if (JSON.stringify(winners) !== limitFor) {
       limitFor = JSON.stringify(winners);
       limit.replaceChildren(
-        make("strong", {}, "T → 0: "),
-        ...(winners.length === 1
-          ? ["all the weight goes to ", ...listed(winners), "."]
-          : winners.length <= 4
-            ? ["the weight is shared equally by ", ...listed(winners), "."]
-            : [`the weight is shared equally by the ${winners.length} tokens with the largest score.`]),
+        make("strong", {}, "T → 0: "), ...hardSelection(winners), ".",
       );
     }
     const moved = weights.reduce((most, w, i) => Math.max(most, Math.abs(w - before[i])), 0);

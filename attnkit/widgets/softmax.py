@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 import torch
-from traitlets import TraitError, validate
+from traitlets import validate
 
 from attnkit.widgets import drawing, measures
 from attnkit.widgets.base import CourseWidget
-from attnkit.widgets.traits import Number, NumberList, TextList
+from attnkit.widgets.traits import Number, NumberList, TextList, numbered, same_length
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,24 +45,14 @@ class SoftmaxWidget(CourseWidget, files="softmax"):
     def __init__(self, scores: Any = None, labels: Any = None, **traits: Any) -> None:
         if scores is not None:
             traits["scores"] = scores
-            items = scores.tolist() if hasattr(scores, "tolist") else scores
-            if labels is None and isinstance(items, (list, tuple)):
-                labels = [f"token {i + 1}" for i in range(len(items))]
+            labels = numbered(scores) if labels is None else labels
         if labels is not None:
             traits["labels"] = labels
         super().__init__(**traits)
 
     @validate("scores", "labels")
     def _same_number(self, proposal: dict) -> list:
-        value, name = proposal["value"], proposal["trait"].name
-        other = self.labels if name == "scores" else self.scores
-        if len(value) != len(other):
-            raise TraitError(
-                f"SoftmaxWidget.{name}: expected as many labels as scores, got {len(value)} "
-                f"{name} beside {len(other)} {'labels' if name == 'scores' else 'scores'}. Set "
-                "both inside `with widget.hold_trait_notifications():`."
-            )
-        return value
+        return same_length(proposal, "scores", "labels")
 
     def weights(self) -> torch.Tensor:
         """(n,) softmax((scores + shift) / temperature), float64."""

@@ -8,7 +8,7 @@ import pytest
 import torch
 from widget_page import WidgetPage
 
-from attnkit.widgets import ScalingWidget, assets, measures, tables
+from attnkit.widgets import ScalingWidget, TemperatureWidget, assets, measures, ratios, tables
 
 TOLERANCE = 1e-6
 
@@ -105,6 +105,101 @@ def test_jacobian_norm(core, rows):
     assert core("jacobianNorm", [[tiny]])[0] == pytest.approx(2e-12, rel=1e-3)
 
 
+def test_slopes_are_autograds(core, rows):
+    arguments, expected = [], []
+    for (scores, temperature, mask), row in zip(settings(), rows, strict=True):
+        if mask is None and len(scores) > 1:
+            inputs = torch.tensor(scores, dtype=torch.float64)
+            jacobian = torch.autograd.functional.jacobian(
+                lambda s, t=temperature: torch.softmax(s / t, -1), inputs
+            )
+            arguments.append([row.tolist(), temperature])
+            expected.append(jacobian.diagonal() * temperature)
+    found = core("softmaxSlopes", arguments)
+    assert len(found) > 60
+    for got, want, (_, temperature) in zip(found, expected, arguments, strict=True):
+        assert torch.tensor(got).double() * temperature == pytest.approx(want, abs=TOLERANCE)
+    # Where 1 − w rounds to zero, the slope still has its digits.
+    (slope, _) = core("softmaxSlopes", [[[1.0, 1e-30], 0.5]])[0]
+    assert slope == pytest.approx(2e-30)
+
+
+def ratio_settings(count=400):
+    rng = random.Random(31)
+    sizes = [0.0, 1e-300, 0.05, 0.1, 1.0, 80.0]
+    rows = [
+        [rng.choice([0.0, 1.0, rng.gauss(0, 5)]), rng.choice([0.0, 1.0, rng.gauss(0, 5)]),
+         rng.choice([*sizes, rng.random()]), rng.choice([*sizes, rng.random()])]
+        for _ in range(count)
+    ]  # fmt: skip
+    return [
+        *rows,
+        [1e308, -1e308, 1.0, 1.0 - 1e-16],
+        [1e308, -1e308, 2.0, 1.0],
+        [1, 0, 1e308, 1e-308],
+    ]
+
+
+def test_the_temperature_of_a_ratio(core):
+    found = core("ratioTemperature", ratio_settings())
+    kinds = set()
+    for setting, got in zip(ratio_settings(), found, strict=True):
+        score_a, score_b, a, b = setting
+        expected = ratios.ratio_temperature(*setting)
+        kinds.add(expected.kind)
+        assert got["kind"] == expected.kind, setting
+        if expected.kind == "one":
+            assert got["temperature"] == pytest.approx(expected.temperature, rel=1e-12)
+            # Softmax itself at that temperature gives the ratio.
+            scores = torch.tensor([score_a, score_b], dtype=torch.float64)
+            logs = torch.log_softmax((scores - scores.max()) / expected.temperature, -1)
+            wanted = math.log(a) - math.log(b)
+            assert float(logs[0] - logs[1]) == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    assert kinds == {"one", "any", "zero", "infinite", "none", "undefined"}
+
+
+def module_of(page, name, functions):
+    """Functions of a widget's own module, which exports `render` alone."""
+    source = assets.esm(name) + f"\nexport {{ {', '.join(functions)} }};"
+    page.evaluate(
+        """async (source) => {
+             const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+             window.own = await import(url);
+           }""",
+        source,
+    )
+
+
+def test_pairs_and_their_common_temperature(browser):
+    page = browser.new_page()
+    module_of(page, "temperature", ["wantedPairs", "commonTemperature"])
+    rng = random.Random(5)
+    cases = []
+    for i in range(300):
+        n = rng.randint(2, 12)
+        scores = [rng.choice([0.0, 2.0, rng.gauss(0, 3)]) for _ in range(n)]
+        wanted = [rng.choice([0.0, 1.0, rng.random()]) for _ in range(n - 1)] + [1.0]
+        if i % 3 == 0:  # what a temperature really gives
+            temperature = 10 ** rng.uniform(-0.3, 1)
+            wanted = measures.softmax_row(torch.tensor(scores).double(), temperature).tolist()
+        if i % 7 == 0:  # the limit
+            wanted = [float(score == max(scores)) for score in scores]
+        cases.append([scores, wanted])
+    script = "(rows) => rows.map((row) => { const p = own.wantedPairs(...row);"
+    script += " return [p, own.commonTemperature(p)]; })"
+    kinds = []
+    for (scores, wanted), (pairs, common) in zip(cases, page.evaluate(script, cases), strict=True):
+        expected = ratios.wanted_pairs(scores, wanted)
+        assert [(p["first"], p["second"], p["kind"]) for p in pairs] == [p[:3] for p in expected]
+        answer = ratios.common_temperature(expected)
+        assert common["kind"] == answer.kind
+        if answer.kind == "one":
+            assert common["temperature"] == pytest.approx(answer.temperature, rel=1e-9)
+        kinds.append(answer.kind)
+    assert {"one", "zero", "none"} <= set(kinds) and kinds.count("one") > 40
+    page.close()
+
+
 def test_normal_density(core):
     rng = random.Random(3)
     arguments = [[rng.gauss(0, 40), 10 ** rng.uniform(-1, 2)] for _ in range(300)]
@@ -172,5 +267,22 @@ def test_scores_of_the_page_are_those_of_python(browser):
         assert float(values[3].replace("−", "-")) == pytest.approx(
             measured["jacobian_norm"], rel=0.06, abs=1e-15
         )
+    assert board.errors == []
+    page.close()
+
+
+def test_weights_and_slopes_of_the_page_are_those_of_python(browser):
+    page = browser.new_page()
+    board = WidgetPage(page)
+    widget = TemperatureWidget([0.05, 0.1, 5.8, -3.0])
+    board.mount(widget)
+    rng = random.Random(9)
+    for _ in range(12):
+        widget.temperature = round(10 ** rng.uniform(-1.3, 1), 3)
+        board.set("temperature", widget.temperature)
+        weights = texts(page, ".aw-weight-cell")
+        assert weights == [measures.percent(w) for w in widget.weights().tolist()]
+        slopes = [float(t.replace("−", "-")) for t in texts(page, ".aw-tokens td:nth-child(3)")]
+        assert slopes == pytest.approx(widget.slopes().tolist(), rel=0.06)
     assert board.errors == []
     page.close()

@@ -7,7 +7,13 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from widget_page import WidgetPage
 
-from attnkit.widgets import ScalingWidget, SoftmaxWidget, measures
+from attnkit.widgets import (
+    BottleneckGame,
+    ScalingWidget,
+    SoftmaxWidget,
+    TemperatureWidget,
+    measures,
+)
 
 HOSTILE = ["<img src=x onerror=alert(1)>", "cost$5 and $6", "a\nb", "", "مرحبا", "👍🏽", "x" * 80]
 
@@ -233,7 +239,9 @@ def test_python_changes_the_number_of_tokens(board):
     assert view.locator(".aw-share").all_inner_texts() == ["26.9 %", "73.1 %"]
 
 
-@pytest.mark.parametrize("widget", [ScalingWidget(revealed=True), SoftmaxWidget()])
+@pytest.mark.parametrize(
+    "widget", [ScalingWidget(revealed=True), SoftmaxWidget(), TemperatureWidget()]
+)
 def test_two_views_stay_in_step(board, widget):
     views = board.mount(widget, views=2)
     temperature = views.first.get_by_role("slider", name=re.compile("^Temperature"))
@@ -245,7 +253,8 @@ def test_two_views_stay_in_step(board, widget):
 
 
 def test_cleanup_leaves_nothing(board):
-    for name, widget in [("a", ScalingWidget()), ("b", SoftmaxWidget())]:
+    widgets = [ScalingWidget(), SoftmaxWidget(), TemperatureWidget(), BottleneckGame(CURVES)]
+    for name, widget in zip("abcd", widgets, strict=True):
         board.mount(widget, name, views=2)
         model = f"afm.models.{name}"
         assert board.page.evaluate(f"{model}.count()") > 0
@@ -255,7 +264,7 @@ def test_cleanup_leaves_nothing(board):
         assert board.page.locator(f".view.{name} > *").count() == 0
         saves = board.page.evaluate(f"{model}.saves")
         field.evaluate("(f) => { f.value = '3'; f.dispatchEvent(new Event('input')); }")
-        board.set("temperature", 3.0, name)
+        board.set("seconds" if name == "d" else "temperature", 3.5, name)
         assert board.page.evaluate(f"{model}.saves") == saves
 
 
@@ -284,6 +293,16 @@ def test_labels_are_text_in_their_language(board):
     assert view.locator("tbody th").first.inner_text() == HOSTILE[0]
 
 
+CURVES = {
+    "fixed vector": {4: (1.0, 0.9, 1.0), 8: (0.6, 0.5, 0.7), 12: (0.0, 0.0, 0.1)},
+    "attention": {4: (1.0, 1.0, 1.0), 8: (1.0, 0.9, 1.0), 12: (0.9, 0.8, 1.0)},
+}
+ROUNDS = [
+    {"looking": looking, "asked": "483920384756", "typed": "483920384765"}
+    for looking in (False, True)
+]
+
+
 def widgets_of_all_kinds(board):
     board.mount(ScalingWidget(d_k=64, scale=False), "ask")
     board.mount(ScalingWidget(d_k=256, scale=False, revealed=True, prediction=0.2), "done")
@@ -292,6 +311,23 @@ def widgets_of_all_kinds(board):
     board.mount(
         SoftmaxWidget([1e4, -1e4, *map(float, range(22))], [*HOSTILE, *"abcdefghijklmnopq"]), "many"
     )
+    board.mount(TemperatureWidget(), "ratios")
+    nine = [*map(float, range(9))]
+    board.mount(TemperatureWidget(nine, [*HOSTILE, "中国", "爱"], nine), "manyratios")
+    for name, traits in [
+        ("intro", {}),
+        ("shown", {}),
+        ("asked", {}),
+        ("result", {"rounds": ROUNDS}),
+    ]:
+        board.mount(BottleneckGame(CURVES, (2, 12), revealed=bool(traits), **traits), name)
+    for name, buttons in [
+        ("shown", ["Start", "Stop the clock"]),
+        ("asked", ["Start", "Hide now", "Check"]),
+        ("result", ["Start", "Stop the game"]),
+    ]:
+        for button in buttons:
+            board.page.locator(f".{name}").get_by_role("button", name=button).click()
     for details in board.page.locator("details").all():
         details.evaluate("(d) => { d.open = true; }")
     board.settled()
@@ -343,6 +379,13 @@ def test_graphics_stand_out(board, theme):
         (".soft .aw-fill-top", "stroke"),
         (".soft .aw-field", "borderTopColor"),
         (".ask .aw-meter", "borderTopColor"),
+        (".ratios .aw-wanted-mark", "backgroundColor"),
+        (".ratios .aw-cursor", "stroke"),
+        (".ratios .aw-needs", "stroke"),
+        *((f".ratios .aw-curves path:nth-child({n})", "stroke") for n in (1, 2, 3)),
+        (".manyratios .aw-curves path:nth-child(4)", "stroke"),
+        (".result .aw-you-dots.aw-memory", "stroke"),
+        (".result .aw-you-dots.aw-looking", "stroke"),
     ]:
         colour = board.page.locator(selector).first.evaluate(
             "(node, name) => getComputedStyle(node)[name]", name

@@ -8,11 +8,17 @@ import pytest
 from playwright.sync_api import expect
 from widget_page import WidgetPage
 
-from attnkit.widgets import ScalingWidget, SoftmaxWidget
+from attnkit.widgets import BottleneckGame, ScalingWidget, SoftmaxWidget, TemperatureWidget
 from attnkit.widgets.base import WIDTHS
 from bookext.widgets import page_state, script
 
 HOST = Path(__file__).parents[2] / "bookext" / "assets" / "widget-host.js"
+
+
+CURVES = {
+    "fixed vector": {4: (1.0, 0.9, 1.0), 8: (0.6, 0.5, 0.7), 12: (0.0, 0.0, 0.1)},
+    "attention": {4: (1.0, 1.0, 1.0), 8: (1.0, 0.9, 1.0), 12: (0.9, 0.8, 1.0)},
+}
 
 
 def write_page(path, widgets, models):
@@ -36,27 +42,33 @@ def write_page(path, widgets, models):
     )
 
 
-def test_both_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
+def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
     scaling, softmax, twin = ScalingWidget(revealed=True), SoftmaxWidget(), SoftmaxWidget()
     link = ipywidgets.jslink((softmax, "temperature"), (twin, "temperature"))
-    shown = [scaling, scaling, softmax, twin]
-    write_page(tmp_path / "page.html", shown, [scaling, softmax, twin, link])
+    ratios, game = TemperatureWidget(), BottleneckGame(CURVES)
+    shown = [scaling, scaling, softmax, twin, ratios, game, game]
+    models = [scaling, softmax, twin, ratios, game, link]
+    write_page(tmp_path / "page.html", shown, models)
     page = browser.new_page()
     complaints, requests = [], []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
     page.on("request", lambda r: requests.append(r.url))
     page.goto((tmp_path / "page.html").as_uri())
-    expect(page.locator(".attn-widget[data-attn-state=live]")).to_have_count(4)
+    expect(page.locator(".attn-widget[data-attn-state=live]")).to_have_count(7)
 
     # One widget shown twice is one widget.
     page.get_by_role("slider", name="Key dimension d_k").first.press("End")
     for field in page.get_by_label("Key dimension d_k, exact value").all():
         expect(field).to_have_value("1024")
-    # Two widgets that Python linked in the browser stay linked.
+    # Two widgets that Python linked in the browser stay linked; the third is on its own.
     page.get_by_role("slider", name="Temperature T").first.press("Home")
-    for field in page.get_by_label("Temperature T, exact value").all():
-        expect(field).to_have_value("0.05")
+    for i, value in enumerate(["0.05", "0.05", "1"]):
+        expect(page.get_by_label("Temperature T, exact value").nth(i)).to_have_value(value)
+    # Two views of one game: each has its own steps, both show the curves and the rounds.
+    page.get_by_role("button", name="Show me the models’ curves").first.click()
+    expect(page.get_by_role("button", name="Show me the models’ curves")).to_have_count(0)
+    expect(page.locator(".aw-game-plot .aw-band")).to_have_count(4)
     # Arrays travel once though two widgets carry them, and nothing is fetched.
     assert complaints == []
     assert [url for url in requests if not url.startswith(("file:", "blob:", "data:"))] == []
@@ -71,6 +83,17 @@ def test_both_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
         ScalingWidget(revealed=True, prediction=0.3, d_k=256, scale=False),
         SoftmaxWidget(),
         *(SoftmaxWidget([i / 10 for i in range(n)]) for n in (1, 12, 13, 64)),
+        *(
+            TemperatureWidget(
+                [i / 3 for i in range(n)],
+                list("abcdefghijkl")[:n],
+                [0.05 * (i + 1) for i in range(n)],
+            )
+            for n in (3, 4, 5, 12)
+        ),
+        TemperatureWidget(),
+        BottleneckGame(CURVES),
+        BottleneckGame(CURVES, revealed=True),
     ],
     ids=lambda widget: repr(widget)[:40],
 )

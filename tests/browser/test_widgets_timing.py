@@ -5,12 +5,13 @@ import pytest
 from widget_page import WidgetPage
 from widget_trace import percentile, slider_costs
 
-from attnkit.widgets import ScalingWidget, SoftmaxWidget
+from attnkit.widgets import ScalingWidget, SoftmaxWidget, TemperatureWidget
 
 LIMIT = 24.0  # milliseconds
 CASES = {
     "scaling, d_k": lambda: ScalingWidget(revealed=True, scale=False),
     "softmax of 64, temperature": lambda: SoftmaxWidget([i / 10 for i in range(64)]),
+    "temperature, 12 tokens": lambda: TemperatureWidget([i / 3 for i in range(12)]),
 }
 
 
