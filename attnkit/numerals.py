@@ -113,7 +113,8 @@ def standard_form(text: str) -> str:
         ValueError: It is empty or has a character that is no numeral.
     """
     if not isinstance(text, str):
-        cure = f" to_chinese({text}) writes it." if isinstance(text, int) else ""
+        written = type(text) is int and 0 <= text <= LARGEST
+        cure = f" to_chinese({text}) writes it." if written else ""
         raise TypeError(f"a numeral must be a str, got {type(text).__name__}.{cure}")
     if not text:
         raise ValueError("a numeral needs at least one character, got an empty string.")
@@ -158,7 +159,8 @@ def word_sources(number: int) -> list[tuple[int, ...]]:
         TypeError: The number is not an integer.
         ValueError: It is negative or has more than 15 digits.
     """
-    written = _written(_checked(number))
+    number = _checked(number)
+    written = _written(number)
     at = {(c.place, c.kind): i for i, c in enumerate(written)}
     found = []
     for _, digits, units in _english(number):
@@ -183,7 +185,8 @@ def word_kind(word: str) -> str:
 def _checked(number: int) -> int:
     number = expect.integer("number", number)
     if number > LARGEST:
-        raise ValueError(f"number must be at most 10¹⁵ − 1, got {number:,}.")
+        got = f"{number:,}" if number < 1000 * LARGEST else "one of more than 18 digits"
+        raise ValueError(f"number must be at most 10¹⁵ − 1, got {got}.")
     return number
 
 
@@ -202,7 +205,8 @@ def _grouped(number: int, place: int) -> list[_Character]:
         if not high:
             continue
         characters = [*_grouped(high, place + size), _Character(unit, place + size, "unit")]
-        if low and low < 10 ** (size - 1):
+        # 一万亿零五千万: the 亿 of 一万亿 stands for a group of zeros too
+        if low and (low < 10 ** (size - 1) or (unit == "亿" and high % 10**4 == 0)):
             characters.append(_Character("零", place, "gap"))
         return characters + _grouped(low, place) if low else characters
     return [_Character(DIGITS[number], place, "digit")]
