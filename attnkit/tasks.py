@@ -90,10 +90,13 @@ class Vocabulary:
         """The tokens up to the first ``<eos>``, which is left out with ``<bos>`` and ``<pad>``.
 
         Raises:
+            TypeError: A number is not an integer.
             ValueError: A number is none of a token.
         """
         tokens = []
         for i in ids.tolist() if isinstance(ids, Tensor) else ids:
+            if not hasattr(i, "__index__"):
+                raise TypeError(f"ids must be integers, one sequence at a time, got {i!r}.")
             if not 0 <= i < len(self):
                 raise ValueError(f"ids must be from 0 to {len(self) - 1}, got {i}.")
             if i == self.eos:
@@ -167,7 +170,8 @@ class ChineseNumerals:
     ) -> None:
         self.digits = _span("digits", digits, len(str(LARGEST)))
         self.sparse = _share("sparse", sparse)
-        self.characters = characters and _span("characters", characters, LONGEST)
+        given = characters is not None
+        self.characters = _span("characters", characters, LONGEST) if given else None
         self.test_share = _share("test_share", test_share)
         self.seed = expect.integer("seed", seed)
         if not any(self._fits(n, split) for split in SPLITS for n in self._some()):
@@ -195,7 +199,10 @@ class ChineseNumerals:
         return _hash(number, self.seed) < self.test_share * 2**64
 
     def numbers(self, count: int, split: str = "test", *, seed: int = 0) -> list[int]:
-        """Draw different numbers of one part, fewer than ``count`` where the part has no more.
+        """Draw different numbers of one part.
+
+        There are fewer than ``count`` where 5,120 draws in a row bring nothing new: the part has no
+        more, or so few that they are not found.
 
         Args:
             count: How many.
@@ -222,9 +229,12 @@ class ChineseNumerals:
         """Numbers as padded source and target sequences.
 
         Raises:
-            TypeError: A number is not an integer.
+            TypeError: The numbers are no sequence, or one is not an integer.
             ValueError: There are no numbers, or one is not from 0 to 10¹⁵ − 1.
         """
+        if not hasattr(numbers, "__len__"):
+            got = type(numbers).__name__
+            raise TypeError(f"numbers must be a sequence of integers, got {got}. One is [number].")
         if not len(numbers):
             raise ValueError("a batch needs at least one number, got none.")
         eos = self.target_vocabulary.eos
