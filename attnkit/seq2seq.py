@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
 
 LONGEST_TRANSLATION = 64
+SETTINGS = ("context", "d_embedding", "d_hidden", "source_tokens", "target_tokens")
 
 
 class Memory(NamedTuple):
@@ -62,9 +63,10 @@ class FixedVector(nn.Module):
 
 
 class AdditiveContext(AdditiveAttention):
-    """:class:`~attnkit.AdditiveAttention` from the decoder's state to the encoder's states.
+    """Additive attention from the decoder's state to the encoder's states.
 
-    The keys are projected once and not at every step; the result is the module's own.
+    The keys are projected once and not at every step; the result is that of
+    :class:`~attnkit.attention.AdditiveAttention`.
     """
 
     def prepare(self, memory: Memory) -> Tensor:
@@ -129,7 +131,7 @@ class Seq2Seq(nn.Module):
         d_hidden: Size of the decoder's state, and of the encoder's in each direction.
 
     Raises:
-        TypeError: A size is not an integer.
+        TypeError: A size is not an integer, or a vocabulary no Vocabulary.
         ValueError: A size is less than 1, or the context is unknown.
 
     After Cho et al., 2014 (fixed vector), Bahdanau et al., 2015 (additive attention) and, for the
@@ -146,7 +148,13 @@ class Seq2Seq(nn.Module):
         d_hidden: int = 96,
     ) -> None:
         super().__init__()
-        if context not in CONTEXTS:
+        for name, vocabulary in (("source", source_vocabulary), ("target", target_vocabulary)):
+            if not isinstance(vocabulary, Vocabulary):
+                raise TypeError(
+                    f"{name}_vocabulary must be a Vocabulary, got {type(vocabulary).__name__}. "
+                    f"A task has one: task.{name}_vocabulary; of tokens: Vocabulary(tokens)."
+                )
+        if not isinstance(context, str) or context not in CONTEXTS:
             known = ", ".join(map(repr, CONTEXTS))
             raise ValueError(f"context must be one of {known}, got {context!r}.")
         d_embedding = expect.integer("d_embedding", d_embedding, at_least=1)
@@ -173,11 +181,22 @@ class Seq2Seq(nn.Module):
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Seq2Seq:
-        """A new model with the settings of another one."""
-        source, target, rest = Vocabulary([]), Vocabulary([]), dict(settings)
-        source = Vocabulary(rest.pop("source_tokens"))
-        target = Vocabulary(rest.pop("target_tokens"))
-        return cls(source, target, rest.pop("context"), **rest)
+        """A new model with the settings of another one.
+
+        Raises:
+            TypeError: A size is not an integer.
+            ValueError: A setting is missing, unknown or out of range.
+        """
+        if set(settings) != set(SETTINGS):
+            raise ValueError(
+                f"settings must be {', '.join(SETTINGS)}, got {', '.join(map(str, settings))}."
+            )
+        sizes = {name: settings[name] for name in ("d_embedding", "d_hidden")}
+        source, target = (
+            Vocabulary(settings["source_tokens"]),
+            Vocabulary(settings["target_tokens"]),
+        )
+        return cls(source, target, settings["context"], **sizes)
 
     def encode(
         self, source: Int[Tensor, "batch n_s"], source_lengths: Int[Tensor, " batch"]
@@ -189,11 +208,12 @@ class Seq2Seq(nn.Module):
             source_lengths: Lengths ``(batch,)``, at least 1 each.
 
         Raises:
-            TypeError: Source or lengths are not integers.
-            ValueError: Their shapes do not fit, or a length is below 1 or above T_s.
+            TypeError: Source or lengths are not int64.
+            ValueError: Their shapes do not fit, a length is below 1 or above T_s, or a number is
+                none of the vocabulary.
         """
         self._check(source, source_lengths)
-        embedded = self.source_embedding(source)
+        embedded = embed("source", self.source_embedding, source)
         packed = pack_padded_sequence(
             embedded, source_lengths.cpu(), batch_first=True, enforce_sorted=False
         )
@@ -201,7 +221,8 @@ class Seq2Seq(nn.Module):
         states, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
         places = torch.arange(source.shape[1], device=source.device)
         summary = torch.cat([last[0], last[1]], dim=-1)
-        return Memory(states, summary, places < source_lengths.unsqueeze(-1))
+        mask = places < source_lengths.to(source.device).unsqueeze(-1)
+        return Memory(states, summary, mask)
 
     def forward(
         self,
@@ -221,15 +242,17 @@ class Seq2Seq(nn.Module):
             for the fixed vector.
 
         Raises:
-            TypeError: An argument is not a tensor of integers.
-            ValueError: Shapes do not fit.
+            TypeError: An argument is not a tensor of int64.
+            ValueError: Shapes do not fit, or a number is none of its vocabulary.
         """
         memory = self.encode(source, source_lengths)
         expect_ids("previous", previous, 2)
         expect.size("previous", previous, 0, len(source), "the batch, as in source")
+        if not previous.shape[1]:
+            raise ValueError("previous must have at least one step, <bos>, got none.")
         state, prepared = self.start(memory), self.context.prepare(memory)
         steps = []
-        for word in self.target_embedding(previous).unbind(1):
+        for word in embed("previous", self.target_embedding, previous).unbind(1):
             state, context, weights = self._step(word, state, memory, prepared)
             steps.append((torch.cat([state, context], dim=-1), weights))
         logits = self.readout(torch.stack([features for features, _ in steps], dim=1))
@@ -254,7 +277,9 @@ class Seq2Seq(nn.Module):
         source_lengths: Int[Tensor, " batch"],
         max_length: int = LONGEST_TRANSLATION,
     ) -> tuple[Int[Tensor, "batch n_t"], Float[Tensor, "batch n_t n_s"] | None]:
-        """Write the likeliest word at every step, until each sequence has ended.
+        """Write the likeliest word, or ``<eos>``, at every step, until each sequence has ended.
+
+        Padding and ``<bos>`` are never written, however likely an untrained model finds them.
 
         Args:
             source: Token numbers ``(batch, T_s)``, padded at the end.
@@ -275,7 +300,8 @@ class Seq2Seq(nn.Module):
             state, context, weights = self._step(
                 self.target_embedding(word), state, memory, prepared
             )
-            word = self.readout(torch.cat([state, context], dim=-1)).argmax(-1)
+            logits = self.readout(torch.cat([state, context], dim=-1))
+            word = logits[:, Vocabulary.eos :].argmax(-1) + Vocabulary.eos
             word = word.where(going, Vocabulary.pad)
             words.append(word)
             if weights is not None:
@@ -288,7 +314,7 @@ class Seq2Seq(nn.Module):
 
         Args:
             text: A well-formed numeral; see :func:`attnkit.numerals.from_chinese`.
-            max_length: Longest translation, in words.
+            max_length: Longest translation, ``<eos>`` included.
 
         Raises:
             TypeError: The text is not a str.
@@ -344,11 +370,25 @@ def exact_match(model: Seq2Seq, batch: Batch) -> Bool[Tensor, " batch"]:
     return (F.pad(ids, (0, width - ids.shape[1])) == batch.target).all(dim=-1)
 
 
+def embed(name: str, embedding: nn.Embedding, ids: Tensor) -> Tensor:
+    """The embeddings of token numbers, or an error that names the argument and the vocabulary."""
+    try:
+        return embedding(ids)
+    except IndexError:
+        raise ValueError(
+            f"{name} must have the token numbers of its vocabulary, from 0 to "
+            f"{embedding.num_embeddings - 1}, got {int(ids.min())} to {int(ids.max())}."
+        ) from None
+
+
 def expect_ids(name: str, value: Tensor, ndim: int) -> None:
     """Refuse what is not a tensor of token numbers with ``ndim`` axes."""
-    if not isinstance(value, Tensor) or value.is_floating_point() or value.dtype == torch.bool:
+    if not isinstance(value, Tensor) or value.dtype != torch.int64:
         got = value.dtype if isinstance(value, Tensor) else type(value).__name__
-        raise TypeError(f"{name} must be a tensor of integers, got {got}.")
+        raise TypeError(
+            f"{name} must be a tensor of torch.int64, got {got}. "
+            f"Convert it: torch.as_tensor({name}, dtype=torch.int64)."
+        )
     if value.ndim != ndim:
         axes = "(batch, T)" if ndim == 2 else "(batch,)"
         raise ValueError(f"{name} must have the shape {axes}, got {tuple(value.shape)}.")
