@@ -463,7 +463,10 @@ def test_refusals_say_what_came(call, error, words):
         call()
 
 
-@pytest.mark.parametrize("module", ["masks", "functional", "attention", "positional"])
+@pytest.mark.parametrize(
+    "module",
+    ["masks", "functional", "attention", "positional", "numerals", "tasks", "seq2seq"],
+)
 def test_doctests(module):
     result = doctest.testmod(importlib.import_module(f"attnkit.{module}"))
     assert result.failed == 0
@@ -472,6 +475,7 @@ def test_doctests(module):
 
 def test_import_needs_torch_alone():
     others = ("numpy", "matplotlib", "ipywidgets", "anywidget", "jaxtyping", "safetensors")
-    code = f"import sys; sys.modules.update(dict.fromkeys({others!r})); import attnkit; "
+    code = f"import sys; sys.modules.update(dict.fromkeys({others!r})); "
+    code += "import attnkit, attnkit.seq2seq; "
     code += "assert not {'attnkit.plots', 'attnkit.widgets'} & set(sys.modules)"
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
