@@ -26,7 +26,7 @@ def test_doctests(module):
 def test_it_is_adamw_with_one_cycle_and_clipped_gradients():
     model, by_hand = Small(), Small()
     history = fit(model, batch_at, steps=STEPS, lr=0.1, seed=3)
-    optimizer = torch.optim.AdamW(by_hand.parameters(), lr=0.1)
+    optimizer = torch.optim.AdamW(by_hand.parameters(), lr=0.1, fused=True)
     cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.1, total_steps=STEPS)
     torch.manual_seed(3)
     losses, rates = [], []
