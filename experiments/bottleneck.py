@@ -15,6 +15,7 @@ On two cores each part stays under 90 minutes.
 
 import json
 import sys
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,9 +74,8 @@ def conditions() -> list[Condition]:
         found.append(Condition("translator", c, 96, 2000, 12, sparse=0.5, seeds=seeds, kept=seeds))
     for c in both:
         found.append(Condition("longer", c, 96, 1200, 12, sparse=1.0, characters=9, kept=1))
-    for steps in (300, 1000, 3000):
-        for d_hidden in (16, 32, 96):
-            found += [Condition("grid", c, d_hidden, steps, 9) for c in both]
+    for steps, context in product((300, 1000, 3000), both):
+        found += [Condition("grid", context, d_hidden, steps, 9) for d_hidden in (16, 32, 96)]
     return [*found, Condition("translator", "fixed", 96, 2000, 12, sparse=0.5)]
 
 
