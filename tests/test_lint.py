@@ -243,6 +243,7 @@ NUMBERS = {
     "% given: 64\n- 64\n- 64\n\nOr 64": ["64"],
     "% given: 64\n\n:::{note}\n64 or\n\n65\n:::\n\n64": ["65", "64"],
     "% given on this page: 512 (d_model)\n\n512\n\n512": [],
+    "% given on this page: 1,000 (m)\n\n1,000": [],
     "512\n\n% given on this page: 512": [],
     ":::{note} Title 13\n:class: x1\n\nBody 14\n:::": ["13", "14"],
     "```{figure} a3.png\n:alt: 5\n\nCaption 6\n```": ["6"],

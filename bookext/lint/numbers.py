@@ -75,7 +75,7 @@ def bare_numbers(text: str, first_line: int = 1) -> list[tuple[int, str]]:
     """(line, number) of every bare number in a Markdown text that begins on ``first_line``."""
     everywhere: set[str] = set()
     found = list(_scan(text, first_line, frozenset(), everywhere, [False]))
-    return [(line, number) for line, number in found if number not in everywhere]
+    return [(line, number) for line, number in found if plain(number) not in everywhere]
 
 
 def _scan(text, first_line, given, everywhere, in_exercise) -> Iterator[tuple[int, str]]:
