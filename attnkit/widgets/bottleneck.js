@@ -29,7 +29,7 @@ function randomSource(seed) {
       return Math.floor((word / 2 ** 32) * n);
     };
   }
-  let state = (seed ^ 0x2545f491) | 1;
+  let state = (2 * seed + 1) ^ 0x2545f490; // odd, and another one for each seed
   const next = () => {
     state ^= state << 13;
     state ^= state >>> 17;

@@ -7,7 +7,7 @@ import traitlets
 
 from attnkit.widgets import drawing, measures
 from attnkit.widgets.base import CourseWidget
-from attnkit.widgets.traits import Number, WholeNumber, refuse
+from attnkit.widgets.traits import Number, PlainList, WholeNumber, refuse
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,7 +62,7 @@ class Accuracy(traitlets.TraitType):
         return (median, low, high)
 
 
-class Lengths(traitlets.List):
+class Lengths(PlainList):
     """Rising numbers of digits, one round each."""
 
     def validate(self, obj: Any, value: Any) -> list[int]:
@@ -78,7 +78,7 @@ class Lengths(traitlets.List):
         return [int(item) for item in items]
 
 
-class Rounds(traitlets.List):
+class Rounds(PlainList):
     """The rounds played: dicts with looking, asked and typed; the rest is worked out from them."""
 
     def validate(self, obj: Any, value: Any) -> list[dict[str, Any]]:
@@ -217,7 +217,7 @@ class BottleneckGame(CourseWidget, files="bottleneck"):
             axes.plot(lengths, median, color=colour, ls=dashes, lw=2)
         for looking, name, marker in (
             (False, "you, from memory", "o"),
-            (True, "you, looking", "s"),
+            (True, "you, looking allowed", "s"),
         ):
             trials = self.curve(looking=looking)
             if trials or not looking:
@@ -229,7 +229,8 @@ class BottleneckGame(CourseWidget, files="bottleneck"):
                     marker=marker,
                     lw=1.5,
                 )
-        shown = [*self.lengths, *(n for curve in self.accuracy.values() for n in curve)]
+        shown = [*self.lengths, *(played["length"] for played in self.rounds)]
+        shown += [length for curve in self.accuracy.values() for length in curve]
         axes.set_xlim(min(shown) - 0.5, max(shown) + 0.5)
         axes.set_xticks(sorted(set(shown)))
         axes.set_ylim(-0.03, 1.04)

@@ -77,7 +77,14 @@ class Number(traitlets.TraitType):
         return number
 
 
-class NumberList(traitlets.List):
+class PlainList(traitlets.List):
+    """A list that takes what it is given: traitlets would turn the text "ab" into ["ab"]."""
+
+    def set(self, obj: Any, value: Any) -> None:
+        traitlets.Instance.set(self, obj, value)
+
+
+class NumberList(PlainList):
     """A list of finite floats of a stated length; tensors and arrays of one axis are copied.
 
     With `shares`, no number is below 0 and one at least above it.
@@ -88,9 +95,6 @@ class NumberList(traitlets.List):
     ):
         super().__init__(traitlets.Float(), default)
         self.shortest, self.longest, self.shares = shortest, longest, shares
-
-    def set(self, obj: Any, value: Any) -> None:
-        traitlets.Instance.set(self, obj, value)  # List.set turns the text "ab" into ["ab"]
 
     def validate(self, obj: Any, value: Any) -> list[float]:
         expected = f"a list of {self.shortest} to {self.longest} finite numbers"
@@ -117,14 +121,11 @@ class NumberList(traitlets.List):
         return [float(item) for item in items]
 
 
-class TextList(traitlets.List):
+class TextList(PlainList):
     """A list of str, drawn literally; an array of str is copied."""
 
     def __init__(self, default: list[str]):
         super().__init__(traitlets.Unicode(), default)
-
-    def set(self, obj: Any, value: Any) -> None:
-        traitlets.Instance.set(self, obj, value)  # List.set turns the text "ab" into ["ab"]
 
     def validate(self, obj: Any, value: Any) -> list[str]:
         expected = "a list of str, one for each score"
