@@ -175,7 +175,8 @@ def test_different_numbers_have_different_numerals():
 
 
 def test_the_writer_follows_the_rules_stated_differently():
-    for number in (*boundaries(), *patterns(range(13, 16), 1)):
+    longer = itertools.islice(patterns(range(13, 16), 1), 0, None, 3)
+    for number in (*boundaries(), *longer):
         assert to_chinese(number) == written_by_substitution(number)
 
 
