@@ -4,10 +4,11 @@ The only part of attnkit that imports matplotlib. Import it by name: ``from attn
 Inside IPython that import also makes every figure shown carry its alternative text.
 """
 
+from attnkit.plots.curves import history
 from attnkit.plots.description import describe
 from attnkit.plots.shown import alt, register
 from attnkit.plots.style import style
 
-__all__ = ["alt", "describe", "style"]
+__all__ = ["alt", "describe", "history", "style"]
 
 register()

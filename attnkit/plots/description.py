@@ -37,23 +37,46 @@ def describe(ax: Axes | Figure | SubFigure) -> str:
         TypeError: neither Axes nor a figure.
     """
     if isinstance(ax, Axes):
-        return cut(_axes(ax))
+        return cut(_panel(_twins(ax)))
     if not isinstance(ax, Figure | SubFigure):
         raise TypeError(
             f"describe wants matplotlib Axes or a Figure, got {type(ax).__name__}. "
             "For an array of axes give their figure: describe(axes[0].figure)."
         )
-    panels = [panel for panel in ax.axes if panel.get_visible() and not _is_colorbar(panel)]
+    panels: list[list[Axes]] = []
+    for axes in ax.axes:
+        if axes.get_visible() and not _is_colorbar(axes) and not any(axes in p for p in panels):
+            panels.append(_twins(axes))
     shared = getattr(ax, "_suptitle", None)
     title = sentence(plain(shared.get_text())) if shared is not None else ""
     if len(panels) <= 1:
         return cut(
-            " ".join([title, *(_axes(panel) for panel in panels)]).strip() or "Empty figure."
+            " ".join([title, *(_panel(panel) for panel in panels)]).strip() or "Empty figure."
         )
     parts = [title, f"{len(panels)} panels."] if title else [f"Figure with {len(panels)} panels."]
-    parts += [f"Panel {i}: {_axes(p)}" for i, p in enumerate(panels[: MOST["panels"]], start=1)]
+    parts += [f"Panel {i}: {_panel(p)}" for i, p in enumerate(panels[: MOST["panels"]], start=1)]
     parts += [f"And {n} more." for n in [len(panels) - MOST["panels"]] if n > 0]
     return cut(" ".join(parts))
+
+
+def _twins(ax: Axes) -> list[Axes]:
+    """The axes themselves, and those that share one of their scales and their place (twinx)."""
+    shared = [*ax.get_shared_x_axes().get_siblings(ax), *ax.get_shared_y_axes().get_siblings(ax)]
+    place = ax.get_position(original=True).bounds
+    figure = ax.figure.axes if ax.figure is not None else [ax]
+    return [
+        axes
+        for axes in figure
+        if axes is ax
+        or (
+            (axes in shared and axes.get_visible())
+            and axes.get_position(original=True).bounds == place
+        )
+    ]
+
+
+def _panel(twins: list[Axes]) -> str:
+    return " ".join(_axes(ax) for ax in twins)
 
 
 def _axes(ax: Axes) -> str:
