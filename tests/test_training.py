@@ -41,6 +41,7 @@ def test_it_is_adamw_with_one_cycle_and_clipped_gradients():
             cycle.step()
         losses.append(loss.item())
     assert same(model, by_hand)
+    assert all(p.grad is None for p in model.parameters()), "no gradient is left behind"
     assert [row.loss for row in history] == losses and [row.lr for row in history] == rates
     assert [row.step for row in history] == list(range(1, STEPS + 1))
     seconds = [row.seconds for row in history]
