@@ -121,7 +121,7 @@ def test_slopes_are_autograds(core, rows):
         assert torch.tensor(got).double() * temperature == pytest.approx(want, abs=TOLERANCE)
     # Where 1 − w rounds to zero, the slope still has its digits.
     (slope, _) = core("softmaxSlopes", [[[1.0, 1e-30], 0.5]])[0]
-    assert slope == pytest.approx(2e-30)
+    assert slope == pytest.approx(2e-30, rel=1e-9, abs=0)
 
 
 def ratio_settings(count=400):
