@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 PORT   ?= 8000
+# Test files run side by side in so many processes; each has its own browser and server.
+JOBS   ?= 2
 SITE   := _build/html
 BIN    := $(VENV)/bin
 
@@ -41,7 +43,7 @@ lint: setup ## ruff, pyright, import-linter, and the lint of the chapters
 	$(BIN)/python -m bookext.lint
 
 test: lint book ## every test: lint, book, unit tests, notebooks, browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 bench: setup ## ratios against the peers, in one run
 	$(BIN)/python -m benchmarks
