@@ -399,6 +399,15 @@ def test_a_translation_holds_a_row_for_each_word(attentive):
     )
 
 
+def test_the_row_of_the_end_is_left_out(trained):
+    translation = trained.translate("二十三")
+    assert translation.words == ["twenty", "three"]
+    if trained.settings["context"] == "fixed":
+        assert translation.weights is None
+    else:
+        assert translation.weights.shape == (2, 3)
+
+
 def test_a_translation_is_what_greedy_writes(model):
     text = "十二万零三百零四"
     batch = TASK.batch([120_304])
