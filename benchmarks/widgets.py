@@ -26,6 +26,7 @@ CASES = {
         {"scores": [i / 3 for i in range(12)]},
     ),
     "TemperatureWidget, 3 tokens: temperature": ("TemperatureWidget", {}),
+    "LengthWidget, 1 to 12 digits: length": ("length_widget", {"lengths": range(1, 13)}),
 }
 
 
@@ -61,7 +62,8 @@ def measure(moves: int) -> dict[str, list[float]]:
         )
         for name, (kind, traits) in CASES.items():
             page = browser.new_page(viewport={"width": 1000, "height": 900})
-            WidgetPage(page).mount(getattr(widgets, kind)(**traits))
+            build = getattr(widgets, kind, None) or getattr(numeral_samples, kind)
+            WidgetPage(page).mount(build(**traits))
             costs[name] = slider_costs(page, ".aw-range", moves)
             page.close()
         browser.close()
@@ -74,6 +76,7 @@ def _chromium() -> str | None:
     return next((found for name in names if name and (found := shutil.which(name))), None)
 
 
-sys.path.append(str(Path(__file__).parents[1] / "tests" / "browser"))
+sys.path += [str(Path(__file__).parents[1] / part) for part in ("tests", "tests/browser")]
+import numeral_samples  # noqa: E402
 from widget_page import WidgetPage  # noqa: E402
 from widget_trace import percentile, slider_costs  # noqa: E402

@@ -300,7 +300,9 @@ def test_a_notebook_stores_picture_and_alt():
 # ------------------------------------------------------------------ joining modules
 
 
-@pytest.mark.parametrize("name", ["bottleneck", "scaling", "softmax", "temperature"])
+@pytest.mark.parametrize(
+    "name", ["bottleneck", "length", "scaling", "softmax", "temperature", "translation"]
+)
 def test_joined_modules_import_nothing(name):
     source = assets.esm(name)
     assert source.count("export ") == 1 and source.rstrip().endswith("export default { render };")

@@ -14,8 +14,20 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
 
 from attnkit.widgets.base import CourseWidget
 from attnkit.widgets.bottleneck import BottleneckGame
+from attnkit.widgets.examples import LengthExample
+from attnkit.widgets.length import LengthWidget
 from attnkit.widgets.scaling import ScalingWidget
 from attnkit.widgets.softmax import SoftmaxWidget
 from attnkit.widgets.temperature import TemperatureWidget
+from attnkit.widgets.translation import TranslationWidget
 
-__all__ = ["BottleneckGame", "CourseWidget", "ScalingWidget", "SoftmaxWidget", "TemperatureWidget"]
+__all__ = [
+    "BottleneckGame",
+    "CourseWidget",
+    "LengthExample",
+    "LengthWidget",
+    "ScalingWidget",
+    "SoftmaxWidget",
+    "TemperatureWidget",
+    "TranslationWidget",
+]

@@ -175,7 +175,58 @@ export function decodeFloat16(text) {
   return values;
 }
 
+/**
+ * Rows of weights from one byte each: byte = 255 · √(weight ÷ largest of its row), never 0 where
+ * the weight is not. Rows are made to sum to 1 again; Python does the same (pairs.py).
+ * @param {string} text base64
+ * @param {number} columns
+ * @returns {number[][]}
+ */
+export function decodeWeights(text, columns) {
+  const bytes = decodeUint8(text);
+  return Array.from({ length: bytes.length / columns }, (_, i) => {
+    const squares = Array.from(bytes.subarray(i * columns, (i + 1) * columns), (byte) => byte * byte);
+    const total = squares.reduce((sum, value) => sum + value, 0);
+    return squares.map((value) => value / total);
+  });
+}
+
+/* ---------------------------------------------------------------- the colour scale of weights */
+
+/** matplotlib's cividis at 0, 1/32, … 1: even in lightness, the same to colour-blind eyes. */
+const CIVIDIS =
+  "00224e00285b002e6a0433711a386f273e6e32436d3b496c434e6c4b546c52596d5a5f6e61656f686a716f70737576767c7b78"
+  + "8481798b8778938d789b9376a39a75aba072b3a670bbad6cc3b469ccba64d4c15fddc958e6d051efd748f8df3cfee838";
+
+const RED_GREEN_BLUE = Array.from({ length: 33 }, (_, i) =>
+  [0, 2, 4].map((part) => Number.parseInt(CIVIDIS.substr(6 * i + part, 2), 16)),
+);
+
+/** Red, green and blue of a weight. @param {number} weight @returns {number[]} */
+export function weightColour(weight) {
+  const place = 32 * Math.min(1, Math.max(0, weight));
+  const low = Math.min(31, Math.floor(place));
+  const [from, to] = [RED_GREEN_BLUE[low], RED_GREEN_BLUE[low + 1]];
+  return from.map((part, i) => Math.round(part + (to[i] - part) * (place - low)));
+}
+
+/** Black or white, whichever reads on the colour of a weight: at least 4.5 : 1. @param {number} weight */
+export function inkOn(weight) {
+  const light = weightColour(weight).map((part) =>
+    part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4,
+  );
+  return 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2] > 0.179 ? "#000" : "#fff";
+}
+
 /* ---------------------------------------------------------------- text */
+
+/** A weight in whole percent, never rounded to a false 0 % or 100 %. @param {number} weight */
+export function wholePercent(weight) {
+  if (weight === 0 || weight === 1) return `${100 * weight} %`;
+  if (weight < 0.005) return "< 1 %";
+  if (weight >= 0.995) return "> 99 %";
+  return `${Math.floor(100 * weight + 0.5)} %`;
+}
 
 /** A weight as text, never rounded to a false 0 % or 100 %. @param {number} weight */
 export function percent(weight) {
@@ -369,18 +420,22 @@ export function readout(name, bar = true) {
 /**
  * A table behind a toggle, filled when it is opened and kept up to date while it is open.
  * @param {string} summary
- * @param {string[]} columns
+ * @param {string[] | (() => (string | Node)[])} columns  a function where they change
  * @param {() => (string | Node)[][]} rows
  * @param {AbortSignal} signal
  */
 export function dataTable(summary, columns, rows, signal) {
   const body = make("tbody");
-  const head = make("tr", {}, ...columns.map((column) => make("th", { scope: "col" }, column)));
+  const head = make("tr");
+  const name = (/** @type {(string | Node)[]} */ names) =>
+    head.replaceChildren(...names.map((column) => make("th", { scope: "col" }, column)));
+  if (typeof columns !== "function") name(columns);
   const table = make("table", { class: "aw-table" }, make("thead", {}, head), body);
   const scroller = make("div", { class: "aw-scroll", tabindex: 0, role: "group", "aria-label": summary }, table);
   const node = make("details", { class: "aw-details" }, make("summary", {}, summary), scroller);
   const fill = () => {
     if (!node.open) return;
+    if (typeof columns === "function") name(columns());
     body.replaceChildren(
       ...rows().map(([first, ...rest]) =>
         make("tr", {}, make("th", { scope: "row" }, first), ...rest.map((cell) => make("td", {}, cell))),
@@ -538,11 +593,17 @@ export function announcer(pause = 700) {
   let first = true;
   return {
     node,
-    /** @param {() => string} text  made when it is spoken, not at every move */
+    /** Made when it is spoken, not at every move. Nodes keep the language of a word.
+     * @param {() => string | (string | Node)[]} text */
     say(text) {
+      const speak = () => {
+        const said = text();
+        if (typeof said === "string") setText(node, said);
+        else node.replaceChildren(...said);
+      };
       clearTimeout(timer);
-      if (first) setText(node, text());
-      else timer = window.setTimeout(() => setText(node, text()), pause);
+      if (first) speak();
+      else timer = window.setTimeout(speak, pause);
       first = false;
     },
     cancel() {

@@ -1,5 +1,7 @@
 """Matplotlib pieces of the static pictures; matplotlib is imported when one is drawn."""
 
+import math
+import textwrap
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
 # so that they read the same on a light and on a dark page.
 CARD, INK, MUTED, LINE = "#ffffff", "#1b1f24", "#57606a", "#d0d7de"
 WEIGHT, TOP, THEORY, GUESS = "#5b8db8", "#0b5394", "#b45309", "#a3195b"
+MODELS = ("#b45309", "#0b5394", "#00734f", "#7b3fa0")  # as in length.css
 
 #: Curves are told apart by colour and by dashes; core.js has the same order.
 SERIES_COLOURS = (WEIGHT, THEORY, TOP, GUESS)
@@ -49,7 +52,8 @@ def new_figure(width: float, height: float) -> "Figure":
 
 def clean_axes(axes: Any, title: str) -> None:
     """The course's plain axes: a title at the left, two spines, muted ticks."""
-    axes.set_title(title, loc="left", fontsize=10.5, color=INK, fontweight="bold")
+    options = {"fontsize": 10.5, "color": INK, "fontweight": "bold", "parse_math": False}
+    axes.set_title(title, loc="left", **options)
     axes.set_facecolor(CARD)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(MUTED)
@@ -96,3 +100,22 @@ def drawable(labels: list[str], longest: int = 24) -> list[str]:
         label = label if len(label) <= longest else label[: longest - 1] + "…"
         shown.append(label if set(map(ord, label)) <= known else f"token {number}")
     return shown
+
+
+def sentence(words: list[str], width: int) -> str:
+    """Words in lines of at most `width` characters, white space inside them made visible.
+
+    >>> sentence(["one", "hundred", "and", "five"], 12)
+    'one hundred\\nand five'
+    """
+    return "\n".join(textwrap.wrap(" ".join(map(visible, words)), width))
+
+
+def rows(number: int, inner: float, size: float, gap: float, height: float) -> float:
+    """Height of `number` boxes of one size that wrap inside `inner`, a gap below each row.
+
+    >>> rows(5, 10.0, 3.0, 0.5, 2.0)
+    5.0
+    """
+    columns = max(1, math.floor((inner + gap) / (size + gap)))
+    return math.ceil(number / columns) * (height + gap)

@@ -1,5 +1,7 @@
 """Numbers that the widgets read out, computed by PyTorch (core.js does the same)."""
 
+import math
+
 import torch
 
 
@@ -51,3 +53,18 @@ def percent(weight: float) -> str:
     if weight >= 0.9995:
         return "> 99.9 %"
     return f"{100 * weight:.1f} %"
+
+
+def whole_percent(weight: float) -> str:
+    """A weight in whole percent, never rounded to a false 0 % or 100 %.
+
+    >>> whole_percent(0.6204), whole_percent(0.0), whole_percent(2e-5), whole_percent(0.999)
+    ('62 %', '0 %', '< 1 %', '> 99 %')
+    """
+    if weight in (0.0, 1.0):
+        return f"{100 * weight:.0f} %"
+    if weight < 0.005:
+        return "< 1 %"
+    if weight >= 0.995:
+        return "> 99 %"
+    return f"{math.floor(100 * weight + 0.5)} %"

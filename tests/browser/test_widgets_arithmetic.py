@@ -4,11 +4,13 @@ import base64
 import math
 import random
 
+import matplotlib
 import pytest
 import torch
 from widget_page import WidgetPage
 
 from attnkit.widgets import ScalingWidget, TemperatureWidget, assets, measures, ratios, tables
+from attnkit.widgets.pairs import decode, encode, packed
 
 TOLERANCE = 1e-6
 
@@ -286,3 +288,38 @@ def test_weights_and_slopes_of_the_page_are_those_of_python(browser):
         assert slopes == pytest.approx(widget.slopes().tolist(), rel=0.06)
     assert board.errors == []
     page.close()
+
+
+def test_weights_of_one_byte_are_those_of_python(core):
+    generator = torch.Generator().manual_seed(6)
+    for n in (1, 2, 23, 64):
+        given = torch.softmax(5 * torch.randn(17, n, generator=generator).double(), -1)
+        codes = encode(given)
+        (found,) = core("decodeWeights", [[packed(codes), n]])
+        torch.testing.assert_close(
+            torch.tensor(found, dtype=torch.float64), decode(codes), rtol=1e-12, atol=0
+        )
+
+
+def test_whole_percents(core):
+    weights = [0.0, 1.0, 1e-30, 0.00499, 0.005, 0.015, 0.125, 0.625, 0.9949, 0.995, 1 - 1e-16]
+    weights += [i / 997 for i in range(998)]
+    expected = [measures.whole_percent(w) for w in weights]
+    assert core("wholePercent", [[w] for w in weights]) == expected
+    assert "0 %" not in expected[2:11] and "100 %" not in expected[2:11]
+
+
+def test_the_colour_scale_is_cividis_and_can_be_written_on(core):
+    weights = torch.linspace(0, 1, 256).tolist()
+    theirs = 255 * torch.tensor(matplotlib.colormaps["cividis"].colors)
+    ours = torch.tensor(core("weightColour", [[w] for w in weights]))
+    assert (ours - theirs).abs().max() < 6.5  # of 255, where the scale bends
+    assert (ours - theirs).abs().mean() < 0.5
+    linear = torch.where(
+        ours / 255 <= 0.04045, ours / 255 / 12.92, ((ours / 255 + 0.055) / 1.055) ** 2.4
+    )
+    light = linear @ torch.tensor([0.2126, 0.7152, 0.0722])
+    for ground, ink in zip(light.tolist(), core("inkOn", [[w] for w in weights]), strict=True):
+        high, low = (1.0, ground) if ink == "#fff" else (ground, 0.0)
+        assert (high + 0.05) / (low + 0.05) >= 4.5
+    assert (light[8:] > light[:-8]).all()  # more weight, more light

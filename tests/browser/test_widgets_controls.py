@@ -4,6 +4,7 @@ import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from numeral_samples import length_widget, translation_widget
 from playwright.sync_api import expect
 from widget_page import WidgetPage
 
@@ -328,6 +329,10 @@ def widgets_of_all_kinds(board):
     ]:
         for button in buttons:
             board.page.locator(f".{name}").get_by_role("button", name=button).click()
+    board.mount(translation_widget(word=2), "word")
+    board.mount(translation_widget(example=1, word=7), "longword")
+    board.mount(length_widget(), "length")
+    board.mount(length_widget(length=2, example=1), "short")
     for details in board.page.locator("details").all():
         details.evaluate("(d) => { d.open = true; }")
     board.settled()
@@ -413,7 +418,7 @@ def test_targets_are_large_enough_for_a_finger(open_page):
     board = open_page(viewport={"width": 360, "height": 640}, has_touch=True)
     widgets_of_all_kinds(board)
     small = board.page.evaluate(
-        """() => [...document.querySelectorAll("button, input, summary")]
+        """() => [...document.querySelectorAll("button, input, select, summary")]
              .map((node) => node.closest(".aw-check") ?? node)
              .filter((node) => node.getClientRects().length)
              .filter((node) => { const b = node.getBoundingClientRect();
@@ -427,9 +432,9 @@ def test_no_ids_and_a_name_for_every_control(board):
     widgets_of_all_kinds(board)
     assert board.page.locator("main [id]").count() == 0
     nameless = board.page.evaluate(
-        """() => [...document.querySelectorAll("main input, main button")].filter((c) =>
-             !(c.getAttribute("aria-label") || c.closest("label")?.textContent || c.textContent)
-               .trim()).map((c) => c.outerHTML)"""
+        """() => [...document.querySelectorAll("main :is(input, button, select)")].filter((c) =>
+             !(c.hidden || c.getAttribute("aria-label") || c.closest("label")?.textContent.trim()
+               || c.textContent.trim())).map((c) => c.outerHTML)"""
     )
     assert nameless == []
 

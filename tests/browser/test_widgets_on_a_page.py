@@ -5,10 +5,17 @@ from pathlib import Path
 
 import ipywidgets
 import pytest
+from numeral_samples import length_widget, translation, translation_widget
 from playwright.sync_api import expect
 from widget_page import WidgetPage
 
-from attnkit.widgets import BottleneckGame, ScalingWidget, SoftmaxWidget, TemperatureWidget
+from attnkit.widgets import (
+    BottleneckGame,
+    ScalingWidget,
+    SoftmaxWidget,
+    TemperatureWidget,
+    TranslationWidget,
+)
 from attnkit.widgets.base import WIDTHS
 from bookext.widgets import page_state, script
 
@@ -94,6 +101,11 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
         TemperatureWidget(),
         BottleneckGame(CURVES),
         BottleneckGame(CURVES, revealed=True),
+        *(translation_widget(example=i) for i in range(5)),
+        TranslationWidget([translation(305)]),
+        length_widget(),
+        length_widget(length=1),
+        length_widget((1, 2, 3)),
     ],
     ids=lambda widget: repr(widget)[:40],
 )

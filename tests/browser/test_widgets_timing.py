@@ -2,6 +2,7 @@
 the tests fail at three times that, which leaves room for a busy machine."""
 
 import pytest
+from numeral_samples import length_widget
 from widget_page import WidgetPage
 from widget_trace import percentile, slider_costs
 
@@ -12,6 +13,7 @@ CASES = {
     "scaling, d_k": lambda: ScalingWidget(revealed=True, scale=False),
     "softmax of 64, temperature": lambda: SoftmaxWidget([i / 10 for i in range(64)]),
     "temperature, 12 tokens": lambda: TemperatureWidget([i / 3 for i in range(12)]),
+    "length, 1 to 12 digits": lambda: length_widget(range(1, 13)),
 }
 
 
