@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,46 @@ class Option:
         _, before, after = self.case()
         return before.shape == after.shape and bool(np.allclose(before, after))
 
+    def shown(self) -> tuple[Mapping[str, object], Mapping[str, object]]:
+        """The example of the option and what it gives."""
+        example, before, after = self.case()
+        return example, {"weights before": before, "weights after": after}
+
+
+class Finding(NamedTuple):
+    """Whether a statement holds, an example, and what it shows: arrays, or words for a text."""
+
+    holds: bool
+    example: Mapping[str, object]
+    found: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A letter, what it states, and what speaks for it or against it.
+
+    It belongs to the right answer when ``look().holds``: computed on a small example where one can
+    show it, and from the chapter's measurements, in words, where none can (:func:`measured`).
+    """
+
+    letter: str
+    text: str
+    look: Callable[[], Finding]
+
+    @property
+    def right(self) -> bool:
+        return self.look().holds
+
+    def shown(self) -> tuple[Mapping[str, object], Mapping[str, object]]:
+        """The example of the statement and what it shows."""
+        finding = self.look()
+        return finding.example, finding.found
+
+
+def measured(holds: bool, what: str) -> Callable[[], Finding]:
+    """For a statement that a measurement of the chapter decides: ``what`` sums it up in words."""
+    return lambda: Finding(holds, {}, {"measured": what})
+
 
 @dataclass(frozen=True)
 class Slip(Misconception):
@@ -63,7 +104,7 @@ class ChoiceExercise:
     id: str
     title: str
     link: str
-    options: tuple[Option, ...]
+    options: tuple[Option | Statement, ...]
     misconceptions: tuple[Slip, ...]
     sections: Mapping[str, str]
 
@@ -121,15 +162,14 @@ class ChoiceExercise:
     def _explain(self, slip: Slip, chosen: frozenset[str]) -> Verdict:
         wrong = chosen ^ self.key
         letter = slip.letter or min(wrong)
-        example, before, after = next(o for o in self.options if o.letter == letter).case()
+        example, found = next(o for o in self.options if o.letter == letter).shown()
         more = len(wrong) - 1
         message = slip.message
         if slip.letter and more:
             message += f" ({more} more of your choices {'needs' if more == 1 else 'need'} a look.)"
         return self._verdict(
             slip.name, message, slip.link, {f"option {letter}": self._text(letter), **example},
-            {"weights before": before, "weights after": after},
-            {f"option {letter}": "chosen" if letter in chosen else "not chosen"},
+            found, {f"option {letter}": "chosen" if letter in chosen else "not chosen"},
         )  # fmt: skip
 
     def _text(self, letter: str) -> str:

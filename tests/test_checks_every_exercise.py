@@ -1,0 +1,108 @@
+"""What holds for every exercise: each wrong answer has its own name, each right one passes."""
+
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from answers import STYLES, styled
+
+from attnkit import checks
+from attnkit.checks import _exercises
+from attnkit.checks._choice import ChoiceExercise
+from attnkit.checks._engine import FunctionExercise
+
+ROOT = Path(__file__).resolve().parents[1]
+FUNCTIONS = {k: e for k, e in _exercises().items() if isinstance(e, FunctionExercise)}
+CHOICES = {k: e for k, e in _exercises().items() if isinstance(e, ChoiceExercise)}
+WRONG = [
+    (id, wrong.name, number)
+    for id, exercise in FUNCTIONS.items()
+    for wrong in exercise.misconceptions
+    for number in range(len(wrong.wrong))
+]
+
+
+@pytest.mark.parametrize(("id", "name", "number"), WRONG)
+def test_each_wrong_answer_is_explained_by_its_own_name_only(id, name, number):
+    exercise = FUNCTIONS[id]
+    wrong = next(w for w in exercise.misconceptions if w.name == name).wrong[number]
+    for style in ("float64", "float32", "float16", "tensor", "a batch of one"):
+        if id == "ch3-variance" and "float16" in style:
+            continue  # 25,165,824 is no float16
+        arrays = checks.probe(id, styled(style, wrong))
+        verdict = checks.diagnose(id, arrays)
+        assert (verdict.name, verdict.passed) == (name, False), f"{style}: {verdict}"
+        assert not verdict.link or verdict.link in exercise.sections
+        seen = [trial for trial in exercise._read(arrays)[0] if trial.trial.required]
+        explaining = {w.name for w in exercise.misconceptions if w.explains(seen)}
+        assert explaining == {name}, f"{style}: {explaining}"
+
+
+@pytest.mark.parametrize("id", FUNCTIONS)
+def test_the_smallest_input_comes_first_and_shows_the_mistake(id):
+    exercise = FUNCTIONS[id]
+    for wrong, function in [(w, f) for w in exercise.misconceptions for f in w.wrong]:
+        verdict = checks.check(id, styled("float64", function))
+        assert verdict.example, wrong.name
+        assert verdict.expected and verdict.got, wrong.name
+        for key, array in verdict.expected.items():
+            got = verdict.got[key]
+            assert got.shape != array.shape or not np.allclose(got, array), (wrong.name, key)
+        # Small enough to do by hand.
+        assert sum(np.size(value) for value in verdict.example.values()) <= 40, wrong.name
+
+
+@pytest.mark.parametrize("id", FUNCTIONS)
+@pytest.mark.parametrize("style", STYLES)
+def test_a_right_answer_passes_in_any_dtype_and_with_extra_axes(id, style):
+    verdict = checks.check(id, styled(style, FUNCTIONS[id].right))
+    assert verdict.name == "right", str(verdict)
+
+
+@pytest.mark.parametrize("id", CHOICES)
+def test_every_set_of_letters_gets_a_verdict_and_one_of_them_passes(id):
+    exercise = CHOICES[id]
+    letters = [option.letter for option in exercise.options]
+    sizes = range(1, len(letters) + 1)
+    sets = [frozenset(s) for n in sizes for s in itertools.combinations(letters, n)]
+    verdicts = {s: checks.check(id, s) for s in sets}
+    assert [s for s, v in verdicts.items() if v.passed] == [exercise.key]
+    assert {v.name for v in verdicts.values()} == {w.name for w in exercise.misconceptions} | {
+        "right"
+    }
+
+
+@pytest.mark.parametrize("id", CHOICES)
+def test_one_letter_too_many_or_missing_is_called_by_a_name_of_its_own(id):
+    exercise = CHOICES[id]
+    names = set()
+    for option in exercise.options:
+        verdict = checks.check(id, exercise.key ^ {option.letter})
+        assert not verdict.passed
+        assert verdict.example[f"option {option.letter}"] == option.text
+        chosen = "not chosen" if option.right else "chosen"
+        assert verdict.got == {f"option {option.letter}": chosen}
+        assert verdict.expected, option.letter
+        names.add(verdict.name)
+    assert len(names) == len(exercise.options)
+    everything = checks.check(id, {option.letter for option in exercise.options})
+    opposite = checks.check(id, {o.letter for o in exercise.options} - exercise.key)
+    assert len(names | {everything.name, opposite.name}) == len(exercise.options) + 2
+
+
+def test_every_link_is_a_label_of_its_chapter():
+    chapters = {path.name[:2]: path for path in (ROOT / "chapters").glob("[0-9][0-9]-*.md")}
+    for exercise in checks.exercise_ids():
+        number = int(exercise.removeprefix("ch").split("-")[0])
+        text = chapters[f"{number:02}"].read_text(encoding="utf-8")
+        labels = set(re.findall(r"^\(([\w-]+)\)=$", text, flags=re.MULTILINE))
+        links = {row.link for row in checks.misconceptions() if row.id == exercise}
+        links.add(checks.check(exercise, None).link)
+        assert links and links <= labels, exercise
+
+
+def test_messages_are_one_to_three_sentences():
+    for row in checks.misconceptions():
+        assert 1 <= len(re.findall(r"[.?!](?= |$)", row.message)) <= 3, (row.id, row.name)
