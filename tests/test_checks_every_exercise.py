@@ -24,6 +24,13 @@ WRONG = [
 ]
 
 
+def chapter_of(id):
+    """The text of the chapter that an exercise belongs to."""
+    number = int(id.removeprefix("ch").split("-")[0])
+    path = next((ROOT / "chapters").glob(f"{number:02}-*.md"))
+    return path.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(("id", "name", "number"), WRONG)
 def test_each_wrong_answer_is_explained_by_its_own_name_only(id, name, number):
     exercise = FUNCTIONS[id]
@@ -92,12 +99,16 @@ def test_one_letter_too_many_or_missing_is_called_by_a_name_of_its_own(id):
     assert len(names | {everything.name, opposite.name}) == len(exercise.options) + 2
 
 
+@pytest.mark.parametrize("id", CHOICES)
+def test_the_chapter_prints_the_options_that_are_checked(id):
+    printed = " ".join(chapter_of(id).split())
+    for option in CHOICES[id].options:
+        assert f"- **{option.letter}** {option.text}" in printed
+
+
 def test_every_link_is_a_label_of_its_chapter():
-    chapters = {path.name[:2]: path for path in (ROOT / "chapters").glob("[0-9][0-9]-*.md")}
     for exercise in checks.exercise_ids():
-        number = int(exercise.removeprefix("ch").split("-")[0])
-        text = chapters[f"{number:02}"].read_text(encoding="utf-8")
-        labels = set(re.findall(r"^\(([\w-]+)\)=$", text, flags=re.MULTILINE))
+        labels = set(re.findall(r"^\(([\w-]+)\)=$", chapter_of(exercise), flags=re.MULTILINE))
         links = {row.link for row in checks.misconceptions() if row.id == exercise}
         links.add(checks.check(exercise, None).link)
         assert links and links <= labels, exercise

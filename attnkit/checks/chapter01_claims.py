@@ -29,7 +29,7 @@ CLAIMS = ChoiceExercise(
         ),
         Statement(
             "B",
-            "A vector of 96 numbers is too small to hold a nine-digit number.",
+            "A vector of 192 numbers is too small to hold a nine-digit number.",
             measured(False, "the same vector, trained for longer, gets most of them right"),
         ),
         Statement(
@@ -42,7 +42,7 @@ CLAIMS = ChoiceExercise(
             "D",
             "In the trained model with a fixed vector, no gradient reaches a character twelve "
             "steps back.",
-            measured(False, "before training hardly any does; after training a good part does"),
+            measured(False, "before training next to none does; after training many times more"),
         ),
         Statement(
             "E",
@@ -78,15 +78,15 @@ CLAIMS = ChoiceExercise(
         Slip(
             "capacity-for-budget",
             "Too little accuracy after a few steps does not show that the vector is too small. "
-            "Trained for longer, the same 96 numbers do hold most nine-digit numbers: what is "
+            "Trained for longer, the same 192 numbers do hold most nine-digit numbers: what is "
             "missing at first is training.",
             "ch1-budget",
             letter="B",
         ),
         Slip(
             "vanishing-taken-for-the-bottleneck",
-            "A vanishing gradient describes the model before training. In the trained one a good "
-            "part of it arrives twelve steps back, so it does not explain the bottleneck.",
+            "A vanishing gradient describes the model before training. In the trained one many "
+            "times more of it arrives twelve steps back: vanishing is not the bottleneck.",
             "ch1-gradient",
             letter="D",
         ),
