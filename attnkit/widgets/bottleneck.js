@@ -1,5 +1,5 @@
 import {
-  announcer, batched, button, commit, dataTable, linePath, lineKey, make, percent, plot, readout, series,
+  announcer, batched, button, commit, dataTable, linePath, lineKey, make, modelCurve, percent, plot, readout,
   setAttribute, setText, slider, steps, watch,
 } from "./core.js";
 
@@ -386,7 +386,7 @@ function render({ model, el }) {
     if (asked !== drawn.models) {
       chart.ticks("x", shown.filter((n) => shown.length <= 9 || model.get("lengths").includes(n)).map((n) => [x(n), String(n)]));
       models.replaceChildren(...(revealed ? accuracy.flatMap(([, curve], i) => {
-        const style = series(2 * i);
+        const style = modelCurve(i);
         const band = linePath([
           ...curve.map(([length, , , top]) => [x(length), height(top)]),
           ...curve.map(([length, , bottom]) => [x(length), height(bottom)]).reverse(),
@@ -400,7 +400,7 @@ function render({ model, el }) {
         ];
       }) : []));
       legend.replaceChildren(
-        ...accuracy.map(([name], i) => lineKey(series(2 * i), name)),
+        ...accuracy.map(([name], i) => lineKey(modelCurve(i), name)),
         yourKey("memory", MEMORY), yourKey("looking", LOOKING),
       );
       later.hidden = revealed || !accuracy.length;

@@ -210,7 +210,7 @@ class BottleneckGame(CourseWidget, files="bottleneck"):
         axes = figure.subplots()
         names = list(self.accuracy)
         for index, curve in enumerate(self.accuracy.values()):
-            colour, dashes = drawing.series(2 * index)
+            colour, dashes = drawing.MODELS[index], drawing.MODEL_DASHES[index]
             lengths = list(curve)
             median, low, high = (list(column) for column in zip(*curve.values(), strict=True))
             axes.fill_between(lengths, low, high, color=colour, alpha=0.2, lw=0)
@@ -225,7 +225,7 @@ class BottleneckGame(CourseWidget, files="bottleneck"):
                 axes.plot(
                     [t.length for t in trials],
                     [t.right / t.trials for t in trials],
-                    color=drawing.THEORY if looking else drawing.GUESS,
+                    color=drawing.INK if looking else drawing.GUESS,
                     marker=marker,
                     lw=1.5,
                 )

@@ -315,6 +315,13 @@ export function series(index) {
   return `stroke: var(--aw-${SERIES_COLOURS[index % colours]}); stroke-dasharray: ${dashes || "none"}`;
 }
 
+const MODEL_DASHES = ["7 4", "none", "2 4", "10 3 2 3"];
+
+/** Colour and dashes of a model's curve, the same in every widget. @param {number} index up to 3 */
+export function modelCurve(index) {
+  return `stroke: var(--aw-line-${index}); stroke-dasharray: ${MODEL_DASHES[index]}`;
+}
+
 /** A legend entry: a piece of the curve and its name. @param {string} style @param {Node | string} name
  * @param {string} [kind] */
 export function lineKey(style, name, kind = "") {

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 # so that they read the same on a light and on a dark page.
 CARD, INK, MUTED, LINE = "#ffffff", "#1b1f24", "#57606a", "#d0d7de"
 WEIGHT, TOP, THEORY, GUESS = "#5b8db8", "#0b5394", "#b45309", "#a3195b"
-MODELS = ("#b45309", "#0b5394", "#00734f", "#7b3fa0")  # as in length.css
+#: Models keep their colour and dashes in every widget; core.js has the same.
+MODELS = ("#b45309", "#0b5394", "#00734f", "#7b3fa0")
+MODEL_DASHES: tuple[Any, ...] = ((0, (5, 2)), "-", (0, (1.5, 2)), (0, (6, 1.5, 1, 1.5)))
 
 #: Curves are told apart by colour and by dashes; core.js has the same order.
 SERIES_COLOURS = (WEIGHT, THEORY, TOP, GUESS)

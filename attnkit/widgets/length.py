@@ -275,6 +275,7 @@ class LengthWidget(CourseWidget, files="length"):
                 self._lengths,
                 [s[0] for s in spreads],
                 color=colour,
+                ls=drawing.MODEL_DASHES[i],
                 marker="osD^"[i],
                 ms=4,
                 label=model.replace("$", r"\$"),
