@@ -25,9 +25,11 @@ from tqdm import tqdm
 from attnkit.seq2seq import Seq2Seq, exact_match
 from attnkit.tasks import ChineseNumerals
 from attnkit.training import fit, save
+from experiments.from_chapter import definitions
 
 DATA = Path(__file__).parents[1] / "attnkit" / "data"
 TABLE = DATA / "ch1-bottleneck.json"
+reach = definitions("01-rnn-bottleneck", ["reach"]).reach
 FRESH = 500  # numbers for each length and seed
 BUCKETS = [(7, 9), (10, 11), (12, 13), (14, 15), (16, 17)]  # characters
 
@@ -44,6 +46,7 @@ class Condition(NamedTuple):
     characters: int | None = None  # trained on at most so many
     seeds: int = 3
     kept: int = 0  # models of so many seeds go to attnkit/data
+    reach: bool = False  # whether to measure how far back a gradient reaches
     batch: int = 64
     lr: float = 6e-3
 
@@ -75,7 +78,9 @@ def conditions() -> list[Condition]:
     for c in both:
         found.append(Condition("longer", c, 96, 1000, 12, sparse=1.0, characters=9, kept=1))
     for steps, context in product((300, 1000, 3000), both):
-        found += [Condition("grid", context, d_hidden, steps, 9) for d_hidden in (16, 32, 96)]
+        for d_hidden in (16, 32, 96):
+            live = (steps, d_hidden) == (300, 96)  # as trained in the chapter
+            found.append(Condition("grid", context, d_hidden, steps, 9, reach=live))
     return found
 
 
@@ -109,6 +114,14 @@ def measure(condition: Condition, model: Seq2Seq, seed: int) -> dict[str, list[f
     return found
 
 
+def reached(model: Seq2Seq, seed: int) -> list[float]:
+    """Gradient at each distance, for test numbers of nine digits and seventeen characters."""
+    task = ChineseNumerals((9, 9))
+    batch = task.batch(task.numbers(FRESH, "test", seed=1000 + seed))
+    source = batch.source[batch.source_lengths == 17]
+    return [round(x, 6) for x in reach(model, source).tolist()]
+
+
 def main() -> None:
     torch.set_num_threads(1)  # sums in the same order everywhere
     wanted = [arg for arg in sys.argv[1:] if arg[:1] != "-"] or [
@@ -130,6 +143,8 @@ def main() -> None:
                 save(model, DATA / f"ch1-{condition.part}-{condition.context}-{seed}.safetensors")
             exact = measure(condition, model, seed)
             row["seeds"].append({"loss": round(loss, 5), "exact": exact})
+            if condition.reach:
+                row["seeds"][-1]["reach"] = reached(model, seed)
             made = {"made_by": "python -m experiments.bottleneck", "torch": torch.__version__}
             half = TABLE.with_suffix(".half")
             half.write_text(

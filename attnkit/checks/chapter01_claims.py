@@ -34,8 +34,7 @@ CLAIMS = ChoiceExercise(
         ),
         Statement(
             "C",
-            "With more training steps, and nothing else changed, the fixed vector gets more "
-            "nine-digit numbers right.",
+            "With more training steps the fixed vector gets more nine-digit numbers right.",
             measured(True, "its accuracy at nine digits rises with the number of steps"),
         ),
         Statement(
