@@ -1,12 +1,15 @@
 """TemperatureWidget from Python: what is refused, its numbers, what each temperature can do."""
 
+import colorsys
 import math
 
 import pytest
 import torch
+from matplotlib.colors import to_rgb
 from traitlets import TraitError
 
 from attnkit.widgets import TemperatureWidget
+from attnkit.widgets.drawing import series
 from attnkit.widgets.measures import slopes
 from attnkit.widgets.ratios import ratio_temperature
 
@@ -18,6 +21,13 @@ def test_repr_can_be_typed_back():
     )
     assert repr(eval(text)) == text == repr(TemperatureWidget([1, 2], ["a", "b"], [1, 3]
         , temperature=2))  # fmt: skip
+
+
+def test_what_is_held_back_is_part_of_the_repr_once_it_is_shown():
+    assert TemperatureWidget().revealed is False and "revealed" not in repr(TemperatureWidget())
+    widget = TemperatureWidget(revealed=True)
+    assert repr(widget).endswith("revealed=True)") and repr(eval(repr(widget))) == repr(widget)
+    assert widget.temperature == 1.0 and TemperatureWidget().temperature == 1.0
 
 
 @pytest.mark.parametrize(
@@ -159,6 +169,15 @@ def test_description_has_the_numbers_and_the_verdict():
     for wanted, verdict in [([1, 1], "the limit T → ∞ gives"), ([0, 1], "the limit T → 0 gives")]:
         assert verdict in TemperatureWidget([1, 2], wanted=wanted).describe()
     assert "T = 1.44 gives" in TemperatureWidget([1, 2], wanted=[1, 2]).describe()
+
+
+def test_the_first_curves_have_three_hues():
+    hues = []
+    for i in range(3):
+        red, green, blue = to_rgb(series(i)[0])
+        hues.append(360 * colorsys.rgb_to_hsv(red, green, blue)[0])
+    apart = [abs((hues[i] - hues[j] + 180) % 360 - 180) for i, j in ((0, 1), (0, 2), (1, 2))]
+    assert min(apart) > 40, hues
 
 
 def test_any_labels_and_sizes_are_drawn():

@@ -304,7 +304,7 @@ export function hardSelection(winners) {
     : [`the weight is shared equally by the ${winners.length} tokens with the largest score`];
 }
 
-const SERIES_COLOURS = ["weight", "theory", "top", "guess"];
+const SERIES_COLOURS = ["line-1", "line-0", "line-2", "line-3"]; // blue, orange, green, violet
 const SERIES_DASHES = ["", "9 4", "12 3 2 3"];
 
 /** Colour (a CSS variable) and dashes of curve `index`: twelve that all differ.
@@ -458,7 +458,9 @@ export function dataTable(summary, columns, rows, signal) {
  * under the reader's hands.
  * @param {{label: string, write: (value: number) => string, whole?: boolean, lowest?: number,
  *   highest?: number, positive?: boolean, allow?: (value: number) => boolean,
- *   signal: AbortSignal, onInput: (value: number) => void}} options
+ *   refused?: (is: boolean) => void, signal: AbortSignal, onInput: (value: number) => void}} options
+ *   `refused` hears when an entry is put back because nothing near it is allowed, and when one is
+ *   taken again
  */
 export function numberField(options) {
   const { label, write, whole, signal, onInput } = options;
@@ -493,6 +495,7 @@ export function numberField(options) {
       const value = node.value === "" ? NaN : Number(node.value);
       if (allowed(value)) {
         node.removeAttribute("aria-invalid");
+        options.refused?.(false);
         onInput((current = value));
       } else node.setAttribute("aria-invalid", "true");
     },
@@ -505,6 +508,7 @@ export function numberField(options) {
       if (node.value !== "" && Number.isFinite(value) && !allowed(value)) {
         const inside = Math.min(highest, Math.max(lowest, whole ? Math.round(value) : value));
         if (allowed(inside)) onInput((current = inside));
+        else options.refused?.(true);
       }
       node.value = write(current);
       node.removeAttribute("aria-invalid");
@@ -527,7 +531,7 @@ export function numberField(options) {
  * values); the field takes every allowed value.
  * @param {{label: string, labelNode?: Node, stops: number[], write: (value: number) => string,
  *   spoken?: (value: number) => string, whole?: boolean, lowest?: number, highest?: number,
- *   positive?: boolean, field?: boolean, signal: AbortSignal,
+ *   positive?: boolean, field?: boolean, complaint?: string, signal: AbortSignal,
  *   onInput: (value: number) => void}} options
  */
 export function slider(options) {
@@ -537,9 +541,12 @@ export function slider(options) {
   let shown = NaN; // what the controls were last set to
   const range = make("input", { type: "range", class: "aw-range", min: 0, step: 1 });
   const name = make("span", { class: "aw-name" }, options.labelNode ?? label);
-  const field = numberField({ ...options, label: `${label}, exact value` });
+  const complaint = make("span", { class: "aw-complaint", role: "status" });
+  const refused = (/** @type {boolean} */ is) => setText(complaint, is ? options.complaint ?? "" : "");
+  const field = numberField({ ...options, refused, label: `${label}, exact value` });
   const node = make("div", { class: "aw-control" }, make("label", { class: "aw-label" }, name, range));
   if (options.field !== false) node.append(field.node);
+  if (options.complaint) node.append(complaint);
 
   const nearest = (/** @type {number} */ value) => {
     let best = 0;
@@ -564,6 +571,7 @@ export function slider(options) {
       const max = String(stops.length - 1);
       if (shown === value && range.max === max) return; // an untouched control costs nothing
       shown = value;
+      refused(false);
       if (range.max !== max) range.max = max;
       const position = String(nearest(value));
       if (range.value !== position) range.value = position;

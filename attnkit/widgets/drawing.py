@@ -17,7 +17,7 @@ MODELS = ("#b45309", "#0b5394", "#00734f", "#7b3fa0")
 MODEL_DASHES: tuple[Any, ...] = ((0, (5, 2)), "-", (0, (1.5, 2)), (0, (6, 1.5, 1, 1.5)))
 
 #: Curves are told apart by colour and by dashes; core.js has the same order.
-SERIES_COLOURS = (WEIGHT, THEORY, TOP, GUESS)
+SERIES_COLOURS = tuple(MODELS[i] for i in (1, 0, 2, 3))
 SERIES_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (6, 1.5, 1, 1.5)))
 
 

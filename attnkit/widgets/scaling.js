@@ -58,7 +58,7 @@ function render({ model, el }) {
   });
   const tSlider = slider({
     label: "Temperature", stops: TEMPERATURES, write: (t) => String(Number(t.toPrecision(6))),
-    positive: true, signal, onInput: (temperature) => commit(model, { temperature }),
+    positive: true, complaint: "It must be above 0", signal, onInput: (temperature) => commit(model, { temperature }),
   });
   const scaleBox = make("input", { type: "checkbox" });
   const zoomBox = make("input", { type: "checkbox" });

@@ -20,7 +20,8 @@ function render({ model, el }) {
   const plain = (/** @type {number} */ value) => String(Number(value.toPrecision(8)));
 
   const tSlider = slider({
-    label: "Temperature T", stops: TEMPERATURES, write: plain, positive: true, signal,
+    label: "Temperature T", stops: TEMPERATURES, write: plain, positive: true,
+    complaint: "T must be above 0", signal,
     onInput: (temperature) => commit(model, { temperature }),
   });
   const cSlider = slider({

@@ -1,12 +1,14 @@
 import {
   announcer, argmax, batched, button, commit, dataTable, hardSelection, languageOf, linePath, lineKey,
-  make, number, numberField, percent, plot, ratioTemperature, series, setAttribute, setText,
+  listed, make, number, numberField, percent, plot, ratioTemperature, series, setAttribute, setText,
   slider, softmax, softmaxSlopes, TEMPERATURES, token, visible, watch,
 } from "./core.js";
 
 const SAME = 1e-6; // temperatures that differ by less than this share of themselves are the same
 const FEW = 4; // up to so many tokens every pair has a row; beyond, the pairs with one token
 const LOWEST = TEMPERATURES[0];
+const LEAST = 1e-4; // a present weight below is wanted as this much: 0.01 % is the least that the fields show
+const NEAR = 0.03; // curves that are nowhere further apart look like one
 const HIGHEST = TEMPERATURES[TEMPERATURES.length - 1];
 
 /** Place of a temperature on the charts, 0 to 1. @param {number} t */
@@ -83,15 +85,20 @@ function render({ model, el }) {
   let weights = /** @type {number[]} */ ([]);
   let slopes = /** @type {number[]} */ ([]);
   let pairs = /** @type {ReturnType<typeof wantedPairs>} */ ([]);
+  let taken = /** @type {number[]} */ ([]); // wanted shares that were the weights
   let unit = 100;
   let common = { kind: "any", temperature: NaN };
 
   /* ---- controls */
   const tSlider = slider({
-    label: "Temperature T", stops: TEMPERATURES, write: plain, positive: true, signal,
-    onInput: (temperature) => commit(model, { temperature }),
+    label: "Temperature T", stops: TEMPERATURES, write: plain, positive: true,
+    complaint: "T must be above 0", signal,
+    onInput: (temperature) => commit(model, { temperature, revealed: true }),
   });
-  const take = button("Want these weights", () => commit(model, { wanted: weights }), signal);
+  const take = button("Take the present weights as wanted", () => {
+    taken = weights.map((weight) => Math.max(weight, LEAST));
+    commit(model, { wanted: taken });
+  }, signal);
   const back = button(`Want ${sharesText(first.wanted, unitOf(first.wanted))}`, () => commit(model, { wanted: first.wanted }), signal);
 
   /* ---- the tokens */
@@ -127,13 +134,15 @@ function render({ model, el }) {
       if (event.pointerType === "touch" || !(event.buttons & 1)) return;
       const box = chart.area.getBoundingClientRect();
       const at = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
-      commit(model, { temperature: TEMPERATURES[Math.round(at * (TEMPERATURES.length - 1))] });
+      commit(model, { temperature: TEMPERATURES[Math.round(at * (TEMPERATURES.length - 1))], revealed: true });
       event.preventDefault();
     };
     for (const kind of ["pointerdown", "pointermove"]) chart.area.addEventListener(kind, dragged, { signal });
   }
   weightPlot.ticks("y", [1, 0.5, 0].map((share) => [1 - height(share), `${100 * share} %`]));
   const legend = make("p", { class: "aw-legend" });
+  const needsKey = make("span", { class: "aw-line-key" }, make("span", { class: "aw-needs-key" }), "T that a pair needs");
+  const near = make("p", { class: "aw-small aw-near" });
 
   /* ---- the pairs */
   const verdict = make("p", { class: "aw-judgement" });
@@ -143,10 +152,21 @@ function render({ model, el }) {
   const pairRows = make("tbody");
   const pairTable = make(
     "table", { class: "aw-pairs" },
-    make("thead", {}, make("tr", {}, ...["Pair", "Ratio now", "Wanted ratio", "Needs T ="].map(
+    make("thead", {}, make("tr", {}, ...["Pair", "Now", "Wanted", "Needs T ="].map(
       (name) => make("th", { scope: "col" }, name)))),
     pairRows,
   );
+  const show = button("Show what each pair needs", () => {
+    commit(model, { revealed: true });
+    update();
+    answer.focus();
+  }, signal);
+  const ask = make(
+    "div", { class: "aw-ask" },
+    make("p", {}, "Which temperature gives the wanted shares? Move T, and compare."), show,
+  );
+  // Hidden, it keeps its place: what stands below does not move when it is shown.
+  const answer = make("div", { class: "aw-needed aw-verdict", tabindex: -1 }, verdict, pick, pairTable);
 
   /* ---- the limits */
   const coldLimit = make("p", { class: "aw-remark" });
@@ -172,8 +192,8 @@ function render({ model, el }) {
       make("div", { class: "aw-panel" },
         make("p", { class: "aw-panel-title" }, "Weight against temperature"), weightPlot.node,
         make("p", { class: "aw-panel-title" }, "Slope of the weight against temperature"), slopePlot.node,
-        legend)),
-    make("div", { class: "aw-verdict-box" }, verdict, pick, pairTable),
+        legend, near)),
+    make("div", { class: "aw-verdict-box" }, ask, answer),
     make("div", { class: "aw-limits" }, coldLimit, hotLimit),
     live.node, table.node,
   );
@@ -213,7 +233,7 @@ function render({ model, el }) {
     )));
     legend.replaceChildren(
       ...labels.map((label, i) => lineKey(series(i), token(label))),
-      make("span", { class: "aw-line-key" }, make("span", { class: "aw-needs-key" }), "T that a pair needs"),
+      needsKey,
     );
     picker.replaceChildren(...labels.map((label, i) =>
       make("option", { value: i, lang: languageOf(label) || undefined }, visible(label))));
@@ -239,6 +259,11 @@ function render({ model, el }) {
         d: linePath(both[which].map(([x, y]) => [x, height(which ? y / top : y)])),
       })));
     });
+    const apart = (/** @type {number} */ i, /** @type {number} */ j) =>
+      Math.max(...points[i][0].map(([, y], k) => Math.abs(y - points[j][0][k][1])));
+    const close = points.flatMap((_, i) => points.slice(0, i).map((_, j) => [j, i])).filter(([j, i]) => apart(i, j) < NEAR);
+    near.replaceChildren(...(close.length
+      ? [...listed(close[0].map((i) => labels[i])), ` nearly coincide${close.length > 1 ? ", and others too" : ""}`] : []));
     slopePlot.ticks("y", [[1 - height(0), "0"], [1 - height(1), number(steepest, 2)]]);
   }
 
@@ -257,10 +282,10 @@ function render({ model, el }) {
       shownPairs.push({ now, a, b });
       const answer = kind === "one"
         ? button(number(temperature), () => commit(model, { temperature }), pairsStop.signal)
-        : { any: "any T", zero: "only T → 0", infinite: "only T → ∞", none: "no T", undefined: "no ratio" }[kind];
+        : { any: "any T", zero: "only T\u00a0→\u00a00", infinite: "only T\u00a0→\u00a0∞", none: "no T", undefined: "no ratio" }[kind];
       if (kind === "one") answer.prepend(make("span", { class: "aw-hidden" }, "Set T = "));
       return make("tr", {},
-        make("th", { scope: "row" }, token(labels[a]), " : ", token(labels[b])),
+        make("th", { scope: "row" }, ...listedPair(a, b)),
         now, make("td", {}, ratioText(wanted[a], wanted[b])), make("td", {}, answer));
     }));
     const inside = shownPairs.map(({ a, b }) => pairs.find(({ first, second }) => first === a && second === b))
@@ -306,7 +331,7 @@ function render({ model, el }) {
   }
   const strong = (/** @type {string} */ text) => make("strong", {}, text);
   const listedPair = (/** @type {number} */ a, /** @type {number} */ b) =>
-    [token(labels[a]), " : ", token(labels[b])];
+    [token(labels[a]), "\u00a0:\u00a0", token(labels[b])];
 
   function limits() {
     const n = scores.length;
@@ -321,7 +346,7 @@ function render({ model, el }) {
     );
     hotLimit.replaceChildren(
       strong("T → ∞: "),
-      `equal shares, ${percent(1 / n)} each, whatever the scores. The slopes go to 0 here too: a `
+      "equal shares, ", make("span", { class: "aw-formula" }, percent(1 / n)), " each, whatever the scores. The slopes go to 0 here too: a "
         + "large T makes every score matter less.",
     );
   }
@@ -358,12 +383,19 @@ function render({ model, el }) {
         row.field.set(unit * wanted[i]);
         row.mark.style.left = `${((100 * wanted[i]) / largest / total).toFixed(2)}%`;
       });
-      setText(sum, `The wanted shares sum to ${number(unit * total * largest)}${unit === 100 ? " %" : ""}. Only their `
-        + "ratios count: the marks stand where they would if the sum were 100 %.");
+      const raised = wanted.includes(LEAST) && JSON.stringify(wanted) === JSON.stringify(taken);
+      const whole = `${number(unit * total * largest)}${unit === 100 ? " %" : ""}`;
+      setText(sum, raised
+        ? `The weights were taken, those below 0.01 % as 0.01 %. They sum to ${whole}; only ratios count.`
+        : `The wanted shares sum to ${whole}. Only their ratios count: the marks stand where they `
+          + "would if the sum were 100 %.");
     }
     weights = softmax(scores, temperature);
     slopes = softmaxSlopes(weights, temperature);
     tSlider.set(temperature);
+    const revealed = model.get("revealed");
+    ask.hidden = revealed;
+    for (const node of [answer, needs, needsKey]) node.style.visibility = revealed ? "" : "hidden";
     back.disabled = first.scores !== scores.length;
     rows.forEach((row, i) => {
       setText(row.weight, percent(weights[i]));
@@ -386,7 +418,7 @@ function render({ model, el }) {
     live.say(() =>
       `Temperature ${number(temperature)}. `
         + labels.slice(0, 6).map((label, i) => `${visible(label)}: ${percent(weights[i])}, slope ${number(slopes[i], 2)}`).join("; ")
-        + (labels.length > 6 ? `; and ${labels.length - 6} more` : "") + `. ${verdict.textContent}`,
+        + (labels.length > 6 ? `; and ${labels.length - 6} more` : "") + (model.get("revealed") ? `. ${verdict.textContent}` : "."),
     );
   }
 
@@ -397,7 +429,7 @@ function render({ model, el }) {
   }
 
   const frame = batched(update);
-  const unwatch = watch(model, ["scores", "labels", "wanted", "temperature"], frame.ask);
+  const unwatch = watch(model, ["scores", "labels", "wanted", "temperature", "revealed"], frame.ask);
   weightPlot.node.setAttribute("aria-label", "Weight of each token against the temperature, logarithmic axis");
   slopePlot.node.setAttribute("aria-label", "Slope of each weight against the temperature, logarithmic axis");
   update();

@@ -4,6 +4,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import torch
+import traitlets
 from traitlets import validate
 
 from attnkit.widgets import drawing, measures, ratios
@@ -17,7 +18,7 @@ MAX_TOKENS = 12
 LOWEST, HIGHEST = 0.05, 10.0  # of the slider and of the curves
 # Heights in rem at base.WIDTHS of all but the rows; in two columns (the last three) the charts
 # stand beside the tokens.
-FRAME = (89, 81, 79.5, 77, 75.5, 68.5, 64.5, 33, 31, 27.5)
+FRAME = (86.5, 81, 79.5, 77.5, 74.5, 71, 68.5, 33, 31.5, 29)
 TOKEN, PAIR, PICKER, CHARTS = 4.0, 3.3, 3.25, 23.0
 BESIDE = 8.75  # in two columns: head and foot of the tokens, of 3.5 rem each
 
@@ -37,6 +38,7 @@ class TemperatureWidget(CourseWidget, files="temperature"):
     labels: list of str, one for each score; drawn literally
     wanted: list of wanted shares, at least 0; only their ratios count, the sum may be anything
     temperature: float greater than 0
+    revealed: bool; False keeps verdict and needed temperatures back until the reader moves T
 
     To change the number of tokens set the three lists together, inside
     ``with widget.hold_trait_notifications():``.
@@ -48,6 +50,7 @@ class TemperatureWidget(CourseWidget, files="temperature"):
         sync=True
     )
     temperature = Number(1.0, above=0.0).tag(sync=True)
+    revealed = traitlets.Bool(False).tag(sync=True)
 
     def __init__(
         self, scores: Any = None, labels: Any = None, wanted: Any = None, **traits: Any
@@ -89,8 +92,9 @@ class TemperatureWidget(CourseWidget, files="temperature"):
         return self.temperature if kind == "any" else temperature
 
     def shown(self) -> dict[str, Any]:
-        """All traits."""
-        return {n: getattr(self, n) for n in ("scores", "labels", "wanted", "temperature")}
+        """All traits; `revealed` only where it is set."""
+        names = ("scores", "labels", "wanted", "temperature", *(["revealed"] * self.revealed))
+        return {n: getattr(self, n) for n in names}
 
     def describe(self) -> str:
         """The alt text of the picture."""

@@ -314,7 +314,9 @@ def widgets_of_all_kinds(board):
     )
     board.mount(TemperatureWidget(), "ratios")
     nine = [*map(float, range(9))]
-    board.mount(TemperatureWidget(nine, [*HOSTILE, "中国", "爱"], nine), "manyratios")
+    many = TemperatureWidget(nine, [*HOSTILE, "中国", "爱"], nine, revealed=True)
+    board.mount(many, "manyratios")
+    board.mount(TemperatureWidget(revealed=True), "allratios")
     for name, traits in [
         ("intro", {}),
         ("shown", {}),

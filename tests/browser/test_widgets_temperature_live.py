@@ -20,7 +20,7 @@ def board(browser):
 
 
 def verdict(view):
-    return view.locator(".aw-judgement").inner_text()
+    return " ".join(view.locator(".aw-judgement").inner_text().split())
 
 
 def column(view, table, n):
@@ -28,8 +28,77 @@ def column(view, table, n):
     return [" ".join(cell.split()) for cell in cells]
 
 
-def test_no_temperature_gives_5_10_80(board):
+def held_back(view):
+    return [
+        view.locator(".aw-judgement"),
+        view.locator(".aw-pairs"),
+        view.get_by_role("button", name="Set T = 2.07"),
+        view.get_by_text("T that a pair needs"),
+    ]
+
+
+@pytest.mark.parametrize("way", ["slider", "field", "chart", "button", "python"])
+def test_the_answer_comes_after_a_try(board, way):
+    view = board.mount(TemperatureWidget(temperature=1))
+    assert view.get_by_label("Temperature T, exact value").input_value() == "1"
+    for part in held_back(view):
+        expect(part).to_be_hidden()
+    assert view.locator(".aw-needs").evaluate("(n) => getComputedStyle(n).visibility") == "hidden"
+    assert "no temperature" not in view.locator("[aria-live=polite]").last.inner_text()
+    tall = view.bounding_box()["height"]
+    if way == "slider":
+        view.get_by_role("slider", name="Temperature T").press("ArrowRight")
+    elif way == "field":
+        view.get_by_label("Temperature T, exact value").fill("2")
+    elif way == "chart":
+        view.locator(".aw-curve-plot").click()
+    elif way == "button":
+        view.get_by_role("button", name="Show what each pair needs").press("Enter")
+        expect(view.locator(".aw-needed")).to_be_focused()
+    else:
+        board.set("revealed", True)
+    board.settled()
+    assert board.get("revealed") is True
+    for part in held_back(view):
+        expect(part).to_be_visible()
+    expect(view.get_by_role("button", name="Show what each pair needs")).to_be_hidden()
+    assert view.bounding_box()["height"] == tall  # nothing below has moved
+
+
+def test_a_wish_alone_gives_nothing_away(board):
     view = board.mount(TemperatureWidget())
+    view.get_by_label("Wanted share of 爱").fill("40")
+    board.set("temperature", 2.0)
+    for part in held_back(view):
+        expect(part).to_be_hidden()
+
+
+def test_a_temperature_that_is_none_is_named(board):
+    view = board.mount(TemperatureWidget())
+    field = view.get_by_label("Temperature T, exact value")
+    says = view.get_by_text("T must be above 0")
+    for typed in ("0", "-2"):
+        expect(says).to_have_count(0)
+        field.fill(typed)
+        field.press("Tab")
+        expect(says).to_be_visible()
+        assert board.get("temperature") == 1 and field.input_value() == "1"
+        field.fill("1")
+    field.press("Tab")
+    expect(says).to_have_count(0)
+
+
+def test_curves_that_look_like_one_are_named(board):
+    near = board.mount(TemperatureWidget()).locator(".aw-near")
+    assert near.inner_text() == "我 and 爱 nearly coincide"
+    far = board.mount(TemperatureWidget([1, 2, 5]), "far").locator(".aw-near")
+    assert far.inner_text() == ""
+    same = board.mount(TemperatureWidget([1, 1, 1], list("abc")), "same").locator(".aw-near")
+    assert same.inner_text() == "a and b nearly coincide, and others too"
+
+
+def test_no_temperature_gives_5_10_80(board):
+    view = board.mount(TemperatureWidget(revealed=True))
     assert column(view, "pairs", 1) == ["爱 : 我", "中国 : 我", "中国 : 爱"]
     assert column(view, "pairs", 3) == ["2", "16", "8"]
     assert column(view, "pairs", 4) == ["Set T = 0.0721", "Set T = 2.07", "Set T = 2.74"]
@@ -37,11 +106,11 @@ def test_no_temperature_gives_5_10_80(board):
         "爱 : 我 = 2 needs T = 0.0721, 中国 : 爱 = 8 needs T = 2.74: "
         "no temperature gives 5 : 10 : 80."
     )
-    assert "sum to 95 %" in view.locator(".aw-panel .aw-small").last.inner_text()
+    assert "sum to 95 %" in view.locator(".aw-panel .aw-legend + .aw-small").first.inner_text()
 
 
 def test_a_pair_s_temperature_can_be_tried(board):
-    view = board.mount(TemperatureWidget())
+    view = board.mount(TemperatureWidget(revealed=True))
     view.get_by_role("button", name="Set T = 2.07").press("Enter")
     board.settled()
     assert board.get("temperature") == pytest.approx(5.75 / math.log(16))
@@ -104,7 +173,7 @@ def test_marks_stand_at_the_wanted_shares(board):
 
 
 def test_the_wish_can_be_changed_by_hand(board):
-    view = board.mount(TemperatureWidget())
+    view = board.mount(TemperatureWidget(revealed=True))
     field = view.get_by_label("Wanted share of 爱")
     field.fill("40")
     board.settled()
@@ -129,9 +198,9 @@ def test_not_everything_can_be_unwanted(board):
 
 
 def test_present_weights_are_within_reach(board):
-    widget = TemperatureWidget(temperature=2.5)
+    widget = TemperatureWidget(temperature=2.5, revealed=True)
     view = board.mount(widget)
-    view.get_by_role("button", name="Want these weights").click()
+    view.get_by_role("button", name="Take the present weights as wanted").click()
     board.settled()
     assert board.get("wanted") == pytest.approx(widget.weights().tolist())
     assert verdict(view).startswith("T = 2.5 gives ")
@@ -139,6 +208,20 @@ def test_present_weights_are_within_reach(board):
     assert verdict(view).startswith("T = 2.5 gives ")
     buttons = view.get_by_role("button", name="Set T = 2.5").all()
     assert len(buttons) == 3
+
+
+def test_weights_next_to_nothing_are_wanted_as_a_hundredth_of_a_percent(board):
+    view = board.mount(TemperatureWidget(temperature=0.05, revealed=True))
+    view.get_by_role("button", name="Take the present weights as wanted").click()
+    board.settled()
+    assert board.get("wanted") == [1e-4, 1e-4, 1]
+    fields = view.get_by_label(re.compile("Wanted share of"))
+    assert [f.input_value() for f in fields.all()] == ["0.01", "0.01", "100"]
+    note = view.locator(".aw-panel .aw-legend + .aw-small").first
+    expect(note).to_contain_text("those below 0.01 % as 0.01 %. They sum to 100 %")
+    assert "e−" not in verdict(view) and "e4" not in verdict(view)
+    view.get_by_role("button", name="Want 5 : 10 : 80").click()
+    expect(note).to_contain_text("The wanted shares sum to 95 %")
 
 
 @pytest.mark.parametrize(
@@ -160,7 +243,7 @@ def test_present_weights_are_within_reach(board):
     ],
 )
 def test_edges(board, scores, wanted, answers, says):
-    view = board.mount(TemperatureWidget(scores, list("abc")[: len(scores)], wanted))
+    view = board.mount(TemperatureWidget(scores, list("abc")[: len(scores)], wanted, revealed=True))
     if answers:
         assert column(view, "pairs", 4) == answers
     assert says in verdict(view)
@@ -174,7 +257,8 @@ def test_equal_top_scores_keep_their_slopes(board):
 
 
 def test_many_tokens_show_the_pairs_with_one(board):
-    widget = TemperatureWidget([i / 3 for i in range(12)], [f"t{i}" for i in range(12)])
+    labels = [f"t{i}" for i in range(12)]
+    widget = TemperatureWidget([i / 3 for i in range(12)], labels, revealed=True)
     view = board.mount(widget)
     picker = view.get_by_label("Show the pairs with")
     assert column(view, "pairs", 1) == [f"t11 : t{i}" for i in range(11)]
@@ -195,7 +279,7 @@ def test_extreme_scores_and_temperatures_are_drawn(board):
 
 
 def test_python_changes_the_tokens(board):
-    view = board.mount(TemperatureWidget())
+    view = board.mount(TemperatureWidget(revealed=True))
     board.set_all({"scores": [1.0, 2.0], "labels": ["left", "right"], "wanted": [1.0, 3.0]})
     assert view.locator(".aw-tokens .aw-token").all_inner_texts() == ["left", "right"]
     assert verdict(view) == "T = 0.91 gives 1 : 3."
