@@ -88,8 +88,8 @@ LOOK_BACK = ChoiceExercise(
         ),
         Statement(
             "D",
-            "As T goes to 0 all weight goes to the key with the largest score, and the choice has "
-            "no gradient left.",
+            "As T goes to 0, when no two scores tie, all weight goes to the key with the largest "
+            "score, and the choice has no gradient left.",
             _coldest,
         ),
         Statement(
@@ -142,8 +142,9 @@ LOOK_BACK = ChoiceExercise(
         ),
         Slip(
             "hard-choice-learns",
-            "Near T = 0 a small change of a score does not change which one is the largest, so the "
-            "weights stay as they are: the slope is 0, and nothing can be learned from it.",
+            "Near T = 0 a small change of a score does not change which one is the largest, unless "
+            "two are close, so the weights stay as they are: the slope is 0, and nothing can be "
+            "learned from it.",
             "ch2-hard",
             letter="D",
         ),

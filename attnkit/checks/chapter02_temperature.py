@@ -11,14 +11,14 @@ from attnkit.checks._engine import FunctionExercise, Misconception, Seen, Trial
 
 #: The sections of chapter 2 that messages link to.
 SECTIONS = {
-    "ch2-dictionary": "a dictionary that answers softly",
-    "ch2-by-hand": "three steps by hand",
-    "ch2-module": "the module is the formula",
-    "ch2-scores": "scores are not weights",
-    "ch2-temperature": "the temperature",
-    "ch2-hard": "the hard choice and its gradient",
-    "ch2-alignment": "is attention alignment?",
-    "ch2-padding": "padding in one sentence",
+    "ch2-dictionary": "A dictionary that is not sure",
+    "ch2-by-hand": "Three steps by hand",
+    "ch2-module": "The score is a small network",
+    "ch2-scores": "Three scores, one look-up",
+    "ch2-temperature": "What a temperature can do",
+    "ch2-hard": "The hard choice",
+    "ch2-alignment": "Is attention an alignment?",
+    "ch2-padding": "Padding steals",
 }
 
 
@@ -63,7 +63,7 @@ TEMPERATURE = FunctionExercise(
             "ratio-of-scores",
             "The scores are divided by each other. Weights have the ratio exp((a − b)/T): the "
             "softmax sees the difference of the scores, not their ratio.",
-            "ch2-scores",
+            "ch2-temperature",
             (
                 lambda a, b, r: a / b,
                 lambda a, b, r: a / b / r,
@@ -75,7 +75,7 @@ TEMPERATURE = FunctionExercise(
             "log-of-the-score-ratio",
             "The logarithm is taken of the scores too. They stand in the exponent already: "
             "ln(weight_a / weight_b) = (score_a − score_b)/T.",
-            "ch2-scores",
+            "ch2-temperature",
             (
                 lambda a, b, r: math.log(a / b) / math.log(r),
                 lambda a, b, r: math.log(r) / math.log(a / b),
@@ -172,7 +172,7 @@ TEMPERATURE = FunctionExercise(
         Misconception(
             "other-score-forgotten",
             "Only one of the scores is used. Both keys are scaled by T: their difference counts.",
-            "ch2-scores",
+            "ch2-temperature",
             (lambda a, b, r: a / math.log(r), lambda a, b, r: b / math.log(r)),
         ),
         Misconception(
