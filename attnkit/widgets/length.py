@@ -7,7 +7,7 @@ import torch
 import traitlets
 from traitlets import TraitError, observe, validate
 
-from attnkit.widgets import align, drawing, measures, pairs
+from attnkit.widgets import align, drawing, length_picture, measures, pairs
 from attnkit.widgets import examples as given
 from attnkit.widgets.base import WIDTHS, CourseWidget
 from attnkit.widgets.examples import Checked, LengthExample
@@ -218,84 +218,9 @@ class LengthWidget(CourseWidget, files="length"):
 
     def picture(self) -> "Figure":
         """The answers as text, the map, and accuracy against length."""
-        chosen = self._chosen
-        mapped = bool(self.model) and bool(chosen.pairs[self.model].words)
-        figure = drawing.new_figure(9.0, 5.0)
-        parts: Any = figure.subfigures(2, 1, height_ratios=(1.0, 2.2))
-        top, bottom = parts
-        for part in (top, bottom):
-            part.set_facecolor(drawing.CARD)
-        self._write(top)
-        if mapped:
-            left, right = bottom.subplots(1, 2, width_ratios=(1.4, 1.0))
-            self._draw_map(left)
-        else:
-            right = bottom.subplots()
-        self._draw_accuracy(right)
-        return figure
-
-    def _write(self, figure: Any) -> None:
-        chosen = self._chosen
-        lines = [("right", [slot.word for slot in chosen.right if slot.kind != align.BLANK])]
-        for model in self._names:
-            lines.append((model, [MARKS[s.kind].format(s.word) for s in chosen.answers[model]]))
-        text = "\n".join(
-            f"{name}: {drawing.sentence([word for word in words if word], 105 - len(name))}"
-            for name, words in lines
+        return length_picture.draw(
+            self._chosen, self._spread, self._lengths, length=self.length, model=self.model
         )
-        number = pairs.numeral(chosen.source)
-        source = "".join(drawing.drawable(["".join(chosen.source)], longest=99))
-        title = f"{source}  {number}   ({self.length} digits)"
-        options = {"x": 0.01, "ha": "left", "va": "top", "color": drawing.INK, "parse_math": False}
-        figure.text(y=0.97, s=title, fontsize=12, family=drawing.font_families(), **options)
-        figure.text(y=0.76, s=text, fontsize=8.5, linespacing=1.35, **options)
-
-    def _draw_map(self, axes: Any) -> None:
-        chosen = self._chosen
-        words = chosen.pairs[self.model].words
-        axes.imshow(self.weights().numpy(), vmin=0, vmax=1, cmap="cividis", aspect="auto")
-        drawing.clean_axes(axes, f"Where “{self.model}” looks")
-        axes.set_xticks(
-            range(len(chosen.source)), drawing.drawable(list(chosen.source)), parse_math=False
-        )
-        axes.set_yticks(
-            range(len(words)), drawing.drawable(list(words)), parse_math=False, fontsize=7
-        )
-        axes.tick_params(length=0, colors=drawing.INK)
-        for label in axes.get_xticklabels():
-            label.set(fontfamily=drawing.font_families(), fontsize=8)
-
-    def _draw_accuracy(self, axes: Any) -> None:
-        for i, model in enumerate(self._names):
-            spreads = self._spread[model]
-            colour = drawing.MODELS[i]
-            low, high = [s[1] for s in spreads], [s[2] for s in spreads]
-            axes.fill_between(self._lengths, low, high, color=colour, alpha=0.2, lw=0)
-            axes.plot(
-                self._lengths,
-                [s[0] for s in spreads],
-                color=colour,
-                ls=drawing.MODEL_DASHES[i],
-                marker="osD^"[i],
-                ms=4,
-                label=model.replace("$", r"\$"),
-            )
-        axes.axvline(self.length, color=drawing.MUTED, lw=1, ls=":")
-        axes.set_ylim(-0.03, 1.03)
-        axes.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
-        drawing.clean_axes(axes, "Right, by number of digits")
-        axes.set_xticks(self._lengths if len(self._lengths) <= 12 else self._lengths[::2])
-        axes.legend(frameon=False, fontsize=8, loc="lower left", labelcolor=drawing.INK)
-
-
-# How a word of an answer is written where nothing but text can be drawn.
-MARKS = {
-    align.RIGHT: "{}",
-    align.WRONG: "✗{}",
-    align.MISSING: "[missing]",
-    align.EXTRA: "✗{} (extra)",
-    align.BLANK: "",
-}
 
 
 def _for_page(item: Checked) -> dict[str, Any]:

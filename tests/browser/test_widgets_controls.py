@@ -1,9 +1,11 @@
 """The widgets in a browser: mouse, keyboard, Python, two views, themes, phones, accessibility."""
 
 import re
+from io import BytesIO
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from matplotlib.image import imread
 from numeral_samples import length_widget, translation_widget
 from playwright.sync_api import expect
 from widget_page import WidgetPage
@@ -414,6 +416,62 @@ def test_nothing_overflows_320_pixels(open_page):
              .map((node) => node.outerHTML.slice(0, 120))"""
     )
     assert outside == []
+
+
+def test_numbers_and_tokens_stay_on_one_line(open_page):
+    board = open_page(viewport={"width": 360, "height": 640}, has_touch=True)
+    board.mount(TemperatureWidget(revealed=True), "ratios")
+    board.mount(translation_widget(example=1, word=7), "longword")
+    board.mount(length_widget(), "length")
+    for details in board.page.locator("details").all():
+        details.evaluate("(d) => { d.open = true; }")
+    board.settled()
+    cells = board.page.locator(
+        ".aw-table tbody :is(th, td), .aw-pairs tbody :is(th, td:not(:last-child)), "
+        ".aw-weight-cell, .aw-tile-share"
+    )
+    assert cells.count() > 500
+    broken = cells.evaluate_all(
+        """(nodes) => nodes.filter((node) => {
+             const range = document.createRange();
+             range.selectNodeContents(node);
+             const tops = [...range.getClientRects()].map((box) => box.bottom);
+             return Math.max(...tops) - Math.min(...tops) > 8;
+           }).map((node) => node.outerHTML)"""
+    )
+    assert broken == []
+
+
+def test_a_table_that_scrolls_shows_it(open_page):
+    board = open_page(viewport={"width": 360, "height": 1600})
+    view = board.mount(translation_widget(example=1))
+    view.locator("summary").click()
+    scroller = view.locator(".aw-scroll")
+    board.settled()
+    assert scroller.evaluate("(s) => s.scrollWidth - s.clientWidth") > 100
+
+    def edge(left):
+        """The darkest of the pixels along the right edge of the head row, 0 to 255."""
+        scroller.evaluate("(s, left) => { s.scrollLeft = left; s.scrollTop = 0; }", left)
+        board.settled()
+        box = scroller.bounding_box()
+        clip = {"x": box["x"] + box["width"] - 3, "y": box["y"] + 33, "width": 3, "height": 2}
+        return imread(BytesIO(board.page.screenshot(clip=clip)))[..., :3].min() * 255
+
+    assert edge(0) < 225 and edge(10_000) > 245
+
+
+def test_the_toggle_of_a_table_is_a_control_on_any_page(open_page):
+    board = open_page(viewport={"width": 360, "height": 640})
+    board.page.add_style_tag(content="details > summary { list-style: disc outside; }")
+    toggle = board.mount(TemperatureWidget()).locator("summary")
+    style = "(node, name) => getComputedStyle(node)[name]"
+    assert toggle.evaluate(style, "listStyleType") == "none"
+    assert toggle.evaluate(style, "borderTopStyle") == "solid"
+    turned = "(node) => getComputedStyle(node, '::before').rotate"
+    assert toggle.evaluate(turned) == "-45deg"
+    toggle.press("Enter")
+    assert toggle.evaluate(turned) == "45deg"
 
 
 def test_targets_are_large_enough_for_a_finger(open_page):

@@ -163,6 +163,7 @@ def test_wrong_words_are_marked_and_named(board):
     wrong.first.click()
     expect(view.locator(".aw-summary")).to_contain_text("and (a wrong word):")
     view.locator("summary").click()
+    expect(view.locator("tbody th").first).to_be_visible()  # filled when it is open
     assert "and (wrong)" in view.locator("tbody th").all_inner_texts()
     board.set("example", 2)
     assert view.locator(".aw-wrong").count() == 0
@@ -172,6 +173,7 @@ def test_the_table_has_all_weights_of_this_translation(board):
     widget = translation_widget(example=2)
     view = board.mount(widget)
     view.locator("summary").click()
+    expect(view.locator("tbody th").first).to_be_visible()  # filled when it is open
     assert view.locator("thead th").all_inner_texts() == ["Word", "十", "二"]
     board.set("example", 0)
     widget.example = 0
