@@ -42,6 +42,8 @@ def hidden_words(pages: dict[Path, str], reference: str = "") -> set[str]:
         for word in re.findall(r"\w{4,}", strip_markdown(text, path).lower())
     }
     public |= set(re.findall(r"[^\W_]{4,}", reference.lower()))
+    # The index holds stems: "faster" on a page is "fast" in it.
+    public = {word[:length] for word in public for length in range(4, len(word) + 1)}
     lines = (line for path, text in pages.items() for line in secrets(text, path))
     return {word for line in lines for word in re.findall(r"\w{4,}", line.lower())} - public
 
