@@ -66,7 +66,7 @@ const unitOf = (wanted) => (Math.max(...wanted) <= 1 ? 100 : 1);
 
 /** The wanted shares in a sentence: "5 : 10 : 80". @param {number[]} wanted @param {number} unit */
 function sharesText(wanted, unit) {
-  return wanted.length > FEW ? "the wanted shares" : wanted.map((share) => number(unit * share)).join(" : ");
+  return wanted.length > FEW ? "the wanted shares" : wanted.map((share) => number(unit * share)).join("\u00a0:\u00a0");
 }
 
 /** Height of a share on the charts: a little room above and below. @param {number} share */
@@ -385,10 +385,10 @@ function render({ model, el }) {
       });
       const raised = wanted.includes(LEAST) && JSON.stringify(wanted) === JSON.stringify(taken);
       const whole = `${number(unit * total * largest)}${unit === 100 ? " %" : ""}`;
-      setText(sum, raised
+      setText(sum, (raised
         ? `The weights were taken, those below 0.01 % as 0.01 %. They sum to ${whole}; only ratios count.`
         : `The wanted shares sum to ${whole}. Only their ratios count: the marks stand where they `
-          + "would if the sum were 100 %.");
+          + "would if the sum were 100 %.").replaceAll(" %", "\u00a0%"));
     }
     weights = softmax(scores, temperature);
     slopes = softmaxSlopes(weights, temperature);

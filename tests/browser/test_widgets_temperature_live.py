@@ -106,7 +106,8 @@ def test_no_temperature_gives_5_10_80(board):
         "爱 : 我 = 2 needs T = 0.0721, 中国 : 爱 = 8 needs T = 2.74: "
         "no temperature gives 5 : 10 : 80."
     )
-    assert "sum to 95 %" in view.locator(".aw-panel .aw-legend + .aw-small").first.inner_text()
+    note = view.locator(".aw-panel .aw-legend + .aw-small").first
+    expect(note).to_contain_text("sum to 95 %")
 
 
 def test_a_pair_s_temperature_can_be_tried(board):
