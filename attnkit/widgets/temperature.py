@@ -18,7 +18,7 @@ MAX_TOKENS = 12
 LOWEST, HIGHEST = 0.05, 10.0  # of the slider and of the curves
 # Heights in rem at base.WIDTHS of all but the rows; in two columns (the last three) the charts
 # stand beside the tokens.
-FRAME = (86.5, 81, 79.5, 77.5, 74.5, 71, 68.5, 33, 31.5, 29)
+FRAME = (85, 79.5, 78, 76, 73, 70, 68.5, 33, 31.5, 29)
 TOKEN, PAIR, PICKER, CHARTS = 4.0, 3.3, 3.25, 23.0
 BESIDE = 8.75  # in two columns: head and foot of the tokens, of 3.5 rem each
 

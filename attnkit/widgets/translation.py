@@ -19,7 +19,7 @@ MANY = 1000
 TILE, TILE_GAP, TILE_HEIGHT = (2.3, 3.0), (0.2, 0.375), (6.225, 8.75)
 WORD, WORD_GAP, WORD_HEIGHT = ((0.53, 0.35), (0.6, 0.75)), (0.2, 0.375), (2.5, 2.75)
 # All but tiles and words; the chooser; the line that explains the mark of a wrong word.
-FRAME, CHOOSER, KEY = (12.8, 12.0), (6.5, 3.5), 1.45
+FRAME, CHOOSER, KEY = (11.8, 12.0), (6.5, 3.5), 1.45
 
 
 class TranslationWidget(CourseWidget, files="translation"):
