@@ -62,21 +62,21 @@ WEIGHTS = (
     ),
     _wrong(
         "no-exponential",
-        "ch2-scores",
+        "ch2-by-hand",
         "The scores are divided by their sum, with no exp. A score may be negative, a weight may "
         "not.",
         ad.with_weights(lambda s: s / s.sum(axis=-1, keepdims=True)),
     ),
     _wrong(
         "softmax-twice",
-        "ch2-scores",
+        "ch2-by-hand",
         "The softmax is taken twice. The second one sees numbers between 0 and 1 and makes the "
         "row nearly uniform.",
         ad.with_weights(lambda s: softmax(softmax(s))),
     ),
     _wrong(
         "sigmoid-for-softmax",
-        "ch2-scores",
+        "ch2-by-hand",
         "Each score goes through a sigmoid by itself. In a softmax the keys compete: a row sums "
         "to 1.",
         ad.with_weights(lambda s: 1 / (1 + np.exp(-s))),
@@ -90,13 +90,13 @@ WEIGHTS = (
     ),
     _wrong(
         "no-softmax",
-        "ch2-scores",
+        "ch2-by-hand",
         "The scores themselves are used as weights. The softmax is missing.",
         ad.with_weights(lambda s: s),
     ),
     _wrong(
         "scores-for-weights",
-        "ch2-scores",
+        "ch2-by-hand",
         "The output is right, but the second result holds the scores, before the softmax. A "
         "weight is what comes after.",
         ad.with_results(lambda w, s, q, k, value, *rest: (w @ value, s)),
