@@ -3,6 +3,8 @@
 import numpy as np
 import torch
 
+from attnkit import checks
+
 
 def styled(style, function):
     """The same function with results of another kind."""
@@ -32,3 +34,16 @@ def styled(style, function):
 
 STYLES = ["float64", "float32", "longdouble", "tensor", "lists", "a batch of one"]
 STYLES += ["float16", "bfloat16", "big-endian, transposed in memory"]
+
+
+def numbered(answers):
+    """(id, number) of every answer, for ``parametrize``: functions make poor names of tests."""
+    return [(id, number) for id, listed in answers.items() for number in range(len(listed))]
+
+
+def assert_passes(id, answer):
+    """The check calls the answer right, and hands its verdict on."""
+    verdict = checks.check(id, answer)
+    assert verdict.passed, str(verdict)
+    assert verdict.name == "right"
+    assert verdict.require() is verdict

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from answers import assert_passes, numbered
 
 from attnkit import checks
 from attnkit.checks import _exercises
@@ -343,13 +344,9 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("id", "number"), [(id, n) for id, answers in RIGHT.items() for n in range(len(answers))]
-)
+@pytest.mark.parametrize(("id", "number"), numbered(RIGHT))
 def test_a_right_answer_passes_however_it_is_written(id, number):
-    verdict = checks.check(id, RIGHT[id][number])
-    assert verdict.passed, str(verdict)
-    assert verdict.require() is verdict
+    assert_passes(id, RIGHT[id][number])
 
 
 def test_extra_axes_of_additive_attention_are_mentioned_and_never_held_against():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from answers import assert_passes, numbered
 
 from attnkit import checks
 from attnkit.checks import _exercises
@@ -218,14 +219,9 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("id", "number"), [(id, n) for id, answers in RIGHT.items() for n in range(len(answers))]
-)
+@pytest.mark.parametrize(("id", "number"), numbered(RIGHT))
 def test_a_right_answer_passes_however_it_is_written(id, number):
-    verdict = checks.check(id, RIGHT[id][number])
-    assert verdict.passed, str(verdict)
-    assert verdict.name == "right"
-    assert verdict.require() is verdict
+    assert_passes(id, RIGHT[id][number])
 
 
 def test_extra_axes_are_mentioned_when_they_work_and_never_held_against():
