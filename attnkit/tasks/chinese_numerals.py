@@ -1,8 +1,8 @@
-"""Tasks with exact ground truth: seeded data, split so that no number is in both parts."""
+"""Chinese numerals and their English words: no number is in both parts, train and test."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 import torch
@@ -19,91 +19,13 @@ from attnkit.numerals import (
     to_english,
     word_sources,
 )
+from attnkit.tasks.draws import mixed
+from attnkit.tasks.vocabulary import Vocabulary, padded
 
 #: Where training numbers come from, and where test numbers do.
 SPLITS = ("train", "test")
 PATIENCE = 40  # draws of 128 without a new number, after which a part has no more
 Span: TypeAlias = tuple[int, int]
-
-
-class Vocabulary:
-    """Tokens and their numbers; 0, 1 and 2 are padding, begin and end of a sequence.
-
-    >>> vocabulary = Vocabulary("零一二")
-    >>> vocabulary.encode("二一"), vocabulary.decode([5, 4, 2, 0])
-    ([5, 4], ['二', '一'])
-
-    Args:
-        tokens: Different strings, none of which is ``<pad>``, ``<bos>`` or ``<eos>``.
-
-    Raises:
-        TypeError: A token is not a str.
-        ValueError: A token stands twice, or is a special one.
-    """
-
-    pad, bos, eos = 0, 1, 2
-    special = ("<pad>", "<bos>", "<eos>")
-
-    def __init__(self, tokens: Iterable[str]) -> None:
-        self.tokens = (*self.special, *tokens)
-        for token in self.tokens:
-            if not isinstance(token, str):
-                raise TypeError(f"tokens must be str, got {token!r}. Convert it with str(...).")
-        self._index = {token: i for i, token in enumerate(self.tokens)}
-        if len(self._index) < len(self.tokens):
-            twice = next(t for i, t in enumerate(self.tokens) if self._index[t] != i)
-            raise ValueError(
-                f"tokens must differ from each other and from {self.special}, got {twice!r} twice."
-            )
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Vocabulary) and self.tokens == other.tokens
-
-    def __hash__(self) -> int:
-        return hash(self.tokens)
-
-    def __repr__(self) -> str:
-        return f"Vocabulary of {len(self)} tokens: {' '.join(self.tokens[:8])}" + (
-            " …" if len(self) > 8 else ""
-        )
-
-    def encode(self, tokens: Iterable[str]) -> list[int]:
-        """The number of each token.
-
-        Raises:
-            ValueError: A token is not in the vocabulary.
-        """
-        ids = []
-        for position, token in enumerate(tokens):
-            if token not in self._index:
-                raise ValueError(
-                    f"{token!r} at position {position + 1} is not in the vocabulary. "
-                    f"Its tokens: {' '.join(self.tokens[3:])}."
-                )
-            ids.append(self._index[token])
-        return ids
-
-    def decode(self, ids: Iterable[int] | Tensor) -> list[str]:
-        """The tokens up to the first ``<eos>``, which is left out with ``<bos>`` and ``<pad>``.
-
-        Raises:
-            TypeError: A number is not an integer.
-            ValueError: A number is none of a token.
-        """
-        tokens = []
-        for i in ids.tolist() if isinstance(ids, Tensor) else ids:
-            if not hasattr(i, "__index__"):
-                raise TypeError(f"ids must be integers, one sequence at a time, got {i!r}.")
-            if not 0 <= i < len(self):
-                raise ValueError(f"ids must be from 0 to {len(self) - 1}, got {i}.")
-            if i == self.eos:
-                break
-            if i > self.eos:
-                tokens.append(self.tokens[i])
-        return tokens
 
 
 class Batch(NamedTuple):
@@ -196,7 +118,7 @@ class ChineseNumerals:
     def is_test(self, number: int) -> bool:
         """Whether a number belongs to the test part."""
         number = expect.integer("number", number)
-        return _hash(number, self.seed) < self.test_share * 2**64
+        return mixed(number, self.seed) < self.test_share * 2**64
 
     def numbers(self, count: int, split: str = "test", *, seed: int = 0) -> list[int]:
         """Draw different numbers of one part.
@@ -216,7 +138,7 @@ class ChineseNumerals:
         count = expect.integer("count", count, at_least=1)
         if split not in SPLITS:
             raise ValueError(f"split must be one of {SPLITS}, got {split!r}.")
-        generator = torch.Generator().manual_seed(_hash(expect.integer("seed", seed), count))
+        generator = torch.Generator().manual_seed(mixed(expect.integer("seed", seed), count))
         found: dict[int, None] = {}
         fruitless = 0
         while len(found) < count and fruitless < PATIENCE:
@@ -240,7 +162,7 @@ class ChineseNumerals:
         eos = self.target_vocabulary.eos
         sources = [self.source_vocabulary.encode(to_chinese(n)) for n in numbers]
         targets = [[*self.target_vocabulary.encode(to_english(n)), eos] for n in numbers]
-        return Batch(*_padded(sources), *_padded(targets))
+        return Batch(*padded(sources), *padded(targets))
 
     def training_batch(self, step: int, size: int = 64, *, seed: int = 0) -> Batch:
         """The batch of one training step: the same for the same step, size and seed.
@@ -251,7 +173,7 @@ class ChineseNumerals:
         """
         size = expect.integer("size", size, at_least=1)
         step, seed = expect.integer("step", step), expect.integer("seed", seed)
-        generator = torch.Generator().manual_seed(_hash(step, seed))
+        generator = torch.Generator().manual_seed(mixed(step, seed))
         found: list[int] = []
         for _ in range(PATIENCE * size):
             found += [n for n in self._draw(generator) if self._fits(n, "train")]
@@ -306,18 +228,3 @@ def _share(name: str, value: float) -> float:
     if not 0 <= share <= 1:
         raise ValueError(f"{name} must be from 0 to 1, got {share}.")
     return share
-
-
-def _padded(sequences: list[list[int]]) -> tuple[Tensor, Tensor]:
-    lengths = torch.tensor([len(sequence) for sequence in sequences])
-    longest = int(lengths.max())
-    rows = [sequence + [Vocabulary.pad] * (longest - len(sequence)) for sequence in sequences]
-    return torch.tensor(rows), lengths
-
-
-def _hash(number: int, seed: int) -> int:
-    """Mix a number and a seed into 64 bits (the finalizer of SplitMix64)."""
-    x = (number + 0x9E3779B97F4A7C15 * (2 * seed + 1)) % 2**64
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
-    return x ^ (x >> 31)

@@ -1,0 +1,16 @@
+"""Tasks with exact ground truth: seeded data, every draw a function of its arguments alone."""
+
+from attnkit.tasks.chinese_numerals import Batch, ChineseNumerals, Pair
+from attnkit.tasks.context import context_floor
+from attnkit.tasks.number_words import NumberWords, TextBatch
+from attnkit.tasks.vocabulary import Vocabulary
+
+__all__ = [
+    "Batch",
+    "ChineseNumerals",
+    "NumberWords",
+    "Pair",
+    "TextBatch",
+    "Vocabulary",
+    "context_floor",
+]
