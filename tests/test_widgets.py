@@ -320,19 +320,33 @@ CORE = "export function half(x) {\n  return x / 2;\n}\nexport const TWO = 2;\n"
         (CORE, 'import { half as h } from "./core.js";\n', "half as h"),
         (CORE, 'import * as core from "./core.js";\n', r"got `import \* as core"),
         (CORE, 'import x from "https://example.org/x.js";\n', "got `import x"),
+        (CORE, 'import { half } from "./maps.js";\n', "imports half from maps.js"),
+        (CORE, "const TWO = 3;\n", "TWO stands at the top level of two"),
         ("export { a };\n", "", "by name only"),
     ],
 )
 def test_what_cannot_be_joined_is_refused(core, module, says):
     with pytest.raises(ValueError, match=says):
-        assets.join_modules(core, module)
+        assets.join_modules({"core": core}, module)
 
 
 def test_a_long_import_list_is_joined():
     joined = assets.join_modules(
-        CORE, 'import {\n  half, TWO,\n} from "./core.js";\nexport default { a: half(TWO) };\n'
+        {"core": CORE},
+        'import {\n  half, TWO,\n} from "./core.js";\nexport default { a: half(TWO) };\n',
     )
     assert joined.startswith("function half(x)") and "const TWO = 2;\nexport default" in joined
+
+
+def test_a_shared_module_may_import_another():
+    maps = 'import { half } from "./core.js";\nexport const map = half(1);\n'
+    module = 'import { map } from "./maps.js";\nexport default { map };\n'
+    joined = assets.join_modules({"core": CORE, "maps": maps}, module)
+    assert joined == f"{CORE}const map = half(1);\nexport default {{ map }};\n".replace(
+        "export func", "func"
+    ).replace("export const", "const")
+    with pytest.raises(ValueError, match=r"maps\.js imports half from core\.js"):
+        assets.join_modules({"maps": maps, "core": CORE}, module)  # the other way round
 
 
 def test_labels_may_be_an_array():
