@@ -1,0 +1,175 @@
+"""The watch that a capture keeps on PyTorch's attention functions."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+from attnkit.capture import recompute
+from attnkit.capture.maps import Captured
+from attnkit.capture.readers import Reader, reader_for, watched
+
+_busy = threading.local()  # set while a capture computes: what it calls is not the model's
+
+
+class Watch(TorchFunctionMode):
+    """Sees every PyTorch function that is called in its thread; acts on the two of attention."""
+
+    def __init__(
+        self, model: nn.Module, chosen: tuple[str, ...] | None, readers: Mapping[type, Reader]
+    ) -> None:
+        super().__init__()
+        self.captured = Captured()
+        self.chosen = chosen
+        self.model_class = type(model).__name__
+        self.modules = {id(module): (name, module) for name, module in model.named_modules()}
+        self.readers = {
+            key: reader_for(module, readers) for key, (_, module) in self.modules.items()
+        }
+        self.thread = threading.get_ident()
+        self.called = self.called_elsewhere = False
+        self.passed_over: list[str] = []
+        self.dropped: dict[str, tuple[float, bool]] = {}
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        if func is F.scaled_dot_product_attention or func is F.multi_head_attention_forward:
+            key = self._running()
+            if key is not None and self.readers[key] is None and self._wanted(key):
+                with _aside():
+                    if func is F.multi_head_attention_forward:
+                        kind = "self" if _same_input(*args, **kwargs) else "cross"
+                        self._keep(key, kind, recompute.multi_head(args, kwargs))
+                    else:
+                        call = recompute.FusedCall(*args, **kwargs)
+                        self._keep(key, "unknown", recompute.fused(call, result))
+        return result
+
+    def entered(self, module: nn.Module, args: Any) -> None:
+        """Called before every module of the process."""
+        if id(module) in self.modules:
+            if threading.get_ident() == self.thread:
+                self.called = True
+            else:
+                self.called_elsewhere = True
+
+    def left(self, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
+        """Called after every module of the process."""
+        reader = self.readers.get(id(module))
+        if reader is None or threading.get_ident() != self.thread or not self._wanted(id(module)):
+            return
+        with _aside():
+            read = reader(module, args, kwargs, output)
+            self._keep(id(module), read.kind, watched(read))
+
+    def conclude(self) -> None:
+        """Say what could not be done, and where dropout was applied after the weights."""
+        if not self.captured.maps:
+            raise RuntimeError(self._why_nothing())
+        if self.dropped:
+            name, (dropout, training) = next(iter(self.dropped.items()))
+            others = f" and {len(self.dropped) - 1} others" if len(self.dropped) > 1 else ""
+            cure = (
+                "model.eval() turns it off"
+                if training
+                else "it stays on in eval unless the module passes dropout_p=0.0 then"
+            )
+            warnings.warn(
+                f"dropout {dropout:g} was applied to the weights of {name!r}{others}: the maps are "
+                f"the weights before it, not those that made the output; {cure}.",
+                stacklevel=4,
+            )
+
+    def _running(self) -> int | None:
+        """The innermost module of the model that is running, found in the frames of the stack.
+
+        Frames need no clearing up after an exception, and see modules whose methods other than
+        ``forward`` were called.
+        """
+        frame = sys._getframe(2)
+        while frame is not None:
+            key = id(frame.f_locals.get("self"))
+            if key in self.modules:
+                return key
+            frame = frame.f_back
+        return None
+
+    def _wanted(self, key: int) -> bool:
+        if getattr(_busy, "on", False) or _in_backward():
+            return False
+        name = self.modules[key][0]
+        if self.chosen is None or any(_within(name, chosen) for chosen in self.chosen):
+            return True
+        self.passed_over.append(name)
+        return False
+
+    def _keep(self, key: int, kind: str, seen: recompute.Watched) -> None:
+        name, module = self.modules[key]
+        apart, allowed = recompute.difference(seen)
+        if not apart <= allowed:
+            raise RuntimeError(
+                f"the map of {name or self.model_class!r} is not proved: its weights times the "
+                f"values differ by {apart:.2g} from the output of the attention, where rounding "
+                f"explains {allowed:.2g}. Does a reader return weights after dropout, or other "
+                "values than the module used? Is F.scaled_dot_product_attention patched?"
+            )
+        if seen.dropout:
+            self.dropped.setdefault(name or self.model_class, (seen.dropout, module.training))
+        self.captured.add(name, kind, seen.weights.detach())
+
+    def _why_nothing(self) -> str:
+        if self.passed_over:
+            names = ", ".join(map(repr, dict.fromkeys(self.passed_over)))
+            return f"no attention ran in {self.chosen}, but it did in {names}: name these in only."
+        if self.called:
+            return (
+                f"{self.model_class} ran, but no attention was seen. Seen are "
+                "nn.MultiheadAttention, F.scaled_dot_product_attention and attnkit's modules; a "
+                "softmax written out by hand, a scripted module or another kernel is not. Call "
+                "F.scaled_dot_product_attention in its place, or say how to read the module: "
+                "capture_attention(model, readers={ItsClass: ...}). A Hugging Face model returns "
+                'its weights itself: from_pretrained(..., attn_implementation="eager"), then '
+                "model(..., output_attentions=True).attentions."
+            )
+        elsewhere = " (it was, in another thread: enter the context in that thread)"
+        return (
+            f"{self.model_class} was not called inside the context"
+            f"{elsewhere if self.called_elsewhere else ''}: "
+            "with capture_attention(model) as captured: model(...)."
+        )
+
+
+@contextmanager
+def _aside() -> Iterator[None]:
+    """Compute without leaving a trace: no gradients, and no capture, this one or an outer one."""
+    before = getattr(_busy, "on", False)
+    _busy.on = True
+    try:
+        with torch.inference_mode(False), torch.no_grad():
+            yield
+    finally:
+        _busy.on = before
+
+
+def _same_input(query, key, *args, **kwargs) -> bool:
+    return query is key
+
+
+def _in_backward() -> bool:
+    """Whether a checkpointed module is run again for its gradient: that is no second call."""
+    graph_task = getattr(torch._C, "_current_graph_task_id", None)
+    return graph_task is not None and graph_task() != -1
+
+
+def _within(name: str, chosen: str) -> bool:
+    return name == chosen or not chosen or name.startswith(f"{chosen}.")
