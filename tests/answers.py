@@ -34,6 +34,8 @@ def styled(style, function):
 
 STYLES = ["float64", "float32", "longdouble", "tensor", "lists", "a batch of one"]
 STYLES += ["float16", "bfloat16", "big-endian, transposed in memory"]
+#: Those that turn booleans into numbers.
+NUMBERS = {"float32", "longdouble", "float16", "bfloat16", "big-endian, transposed in memory"}
 
 
 def numbered(answers):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from answers import STYLES, styled
+from answers import NUMBERS, STYLES, styled
 
 from attnkit import checks
 from attnkit.checks import _exercises
@@ -24,10 +24,26 @@ WRONG = [
 ]
 
 
+# Chapters whose exercises are there first. A number goes as soon as its chapter is in the book.
+AHEAD = {4, 5, 6}
+
+
+def number_of(id):
+    return int(id.removeprefix("ch").split("-")[0])
+
+
+def chapters_in_the_book():
+    """Paths by number, of the chapters that the table of contents lists."""
+    listed = re.findall(r"file: (chapters/(\d\d)-\S+)", (ROOT / "_toc.yml").read_text())
+    return {int(number): ROOT / f"{file}.md" for file, number in listed}
+
+
 def chapter_of(id):
     """The text of the chapter that an exercise belongs to."""
-    number = int(id.removeprefix("ch").split("-")[0])
-    path = next((ROOT / "chapters").glob(f"{number:02}-*.md"))
+    path = chapters_in_the_book().get(number_of(id))
+    if path is None and number_of(id) in AHEAD:
+        pytest.skip(f"chapter {number_of(id)} is not in the book yet")
+    assert path is not None, f"{id} belongs to a chapter that _toc.yml does not list"
     return path.read_text(encoding="utf-8")
 
 
@@ -56,16 +72,23 @@ def test_the_smallest_input_comes_first_and_shows_the_mistake(id):
         assert verdict.expected and verdict.got, wrong.name
         for key, array in verdict.expected.items():
             got = verdict.got[key]
-            assert got.shape != array.shape or not np.allclose(got, array), (wrong.name, key)
-        # Small enough to do by hand.
-        assert sum(np.size(value) for value in verdict.example.values()) <= 40, wrong.name
+            kinds_differ = array.dtype == bool and got.dtype != bool
+            assert kinds_differ or got.shape != array.shape or not np.allclose(got, array), (
+                wrong.name,
+                key,
+            )
+        # Small enough to do by hand. Interleaving takes two heads of two numbers to show.
+        largest = 80 if (id, wrong.name) == ("ch5-multi-head", "heads-interleaved") else 40
+        assert sum(np.size(value) for value in verdict.example.values()) <= largest, wrong.name
 
 
 @pytest.mark.parametrize("id", FUNCTIONS)
 @pytest.mark.parametrize("style", STYLES)
 def test_a_right_answer_passes_in_any_dtype_and_with_extra_axes(id, style):
     verdict = checks.check(id, styled(style, FUNCTIONS[id].right))
-    assert verdict.name == "right", str(verdict)
+    asked_for_booleans = "numbers-for-booleans" in {w.name for w in FUNCTIONS[id].misconceptions}
+    numbers = asked_for_booleans and style in NUMBERS
+    assert verdict.name == ("numbers-for-booleans" if numbers else "right"), str(verdict)
 
 
 @pytest.mark.parametrize("id", CHOICES)
@@ -106,12 +129,22 @@ def test_the_chapter_prints_the_options_that_are_checked(id):
         assert f"- **{option.letter}** {option.text}" in printed
 
 
-def test_every_link_is_a_label_of_its_chapter():
-    for exercise in checks.exercise_ids():
-        labels = set(re.findall(r"^\(([\w-]+)\)=$", chapter_of(exercise), flags=re.MULTILINE))
-        links = {row.link for row in checks.misconceptions() if row.id == exercise}
-        links.add(checks.check(exercise, None).link)
-        assert links and links <= labels, exercise
+@pytest.mark.parametrize("id", checks.exercise_ids())
+def test_every_link_is_a_label_of_its_chapter(id):
+    labels = set(re.findall(r"^\(([\w-]+)\)=$", chapter_of(id), flags=re.MULTILINE))
+    links = {row.link for row in checks.misconceptions() if row.id == id}
+    links.add(checks.check(id, None).link)
+    assert links and links <= labels
+
+
+def test_no_chapter_is_waited_for_once_it_is_in_the_book():
+    assert not AHEAD & chapters_in_the_book().keys(), "take these numbers out of AHEAD"
+
+
+def test_every_link_has_a_title():
+    for id, exercise in _exercises().items():
+        links = {row.link for row in checks.misconceptions() if row.id == id}
+        assert links | {exercise.link} <= exercise.sections.keys(), id
 
 
 def test_messages_are_one_to_three_sentences():

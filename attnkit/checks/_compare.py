@@ -32,3 +32,9 @@ def close(got: np.ndarray, expected: np.ndarray) -> bool:
 
 def all_close(got: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> bool:
     return all(name in got and close(got[name], array) for name, array in expected.items())
+
+
+def all_right(got: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> bool:
+    """Every number close, and booleans where booleans are expected."""
+    kinds = all(got[name].dtype == bool for name, a in expected.items() if a.dtype == bool)
+    return kinds and all_close(got, expected)

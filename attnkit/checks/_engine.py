@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from attnkit.checks import _failures
-from attnkit.checks._compare import all_close, named, trimmed
+from attnkit.checks._compare import all_close, all_right, named, trimmed
 from attnkit.checks._recording import (
     CALL_SECONDS,
     PROBE_SECONDS,
@@ -30,11 +30,11 @@ def _tensors(kind: Callable) -> Callable[[object], object]:
     return lambda value: kind(value) if isinstance(value, np.ndarray) else value
 
 
-#: How the arguments are handed over. The next style is tried when an answer raises.
+#: How arguments are handed over (torch32: fractions only). The next is tried when an answer raises.
 STYLES: dict[str, Callable[[object], object]] = {
     "numpy": lambda value: value,
     "torch": _tensors(lambda array: torch.from_numpy(array.copy())),
-    "torch32": _tensors(lambda array: torch.tensor(array, dtype=torch.float32)),
+    "torch32": _tensors(lambda a: torch.tensor(np.float32(a) if a.dtype == float else a)),
     "parameter": _tensors(lambda array: torch.nn.Parameter(torch.from_numpy(array.copy()))),
 }
 
@@ -60,7 +60,8 @@ class Misconception:
     """A wrong answer with a name.
 
     It is recognised because the recorded results equal those of one of the ``wrong`` functions on
-    every compared trial, or because ``when(trials)`` says so of a list of :class:`Seen`.
+    every compared trial, or because ``when(trials)`` says so of a list of :class:`Seen`; beside a
+    ``when`` they are samples of what it recognises.
     """
 
     name: str
@@ -91,7 +92,7 @@ class Seen:
 
     @property
     def right(self) -> bool:
-        return self.returned and all_close(self.got, self.expected)
+        return self.returned and all_right(self.got, self.expected)
 
     @property
     def shaped(self) -> bool:

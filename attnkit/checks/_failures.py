@@ -66,6 +66,8 @@ def verdict(
             keys = wrong or list(seen.expected)
             expected = {key: seen.expected[key] for key in keys}
             got = {key: seen.got[key] for key in keys if key in seen.got}
+            if seen.record["status"] == "raised":
+                got = _error(seen.record)
     return Verdict(
         exercise.id, False, name, message, example, expected, dict(got or {}), link,
         exercise.sections.get(link, link),
@@ -126,6 +128,10 @@ def _alike(first: np.ndarray, second: np.ndarray | None) -> bool:
     return second is not None and np.array_equal(first, second, equal_nan=True)
 
 
+def _error(record: Mapping) -> dict[str, object]:
+    return {"error": f"{record.get('type')}: {record.get('message')}"}
+
+
 def _not_returned(exercise: FunctionExercise, seen: Seen) -> Verdict:
     record = {key: value for key, value in seen.record.items() if key != "status"}
     status = seen.record["status"]
@@ -147,7 +153,7 @@ def _not_returned(exercise: FunctionExercise, seen: Seen) -> Verdict:
     message = COMMON[name].format(**values)
     got: dict[str, object] = dict(seen.got)
     if status == "raised":
-        got = {"error": f"{record.get('type')}: {record.get('message')}"}
+        got = _error(record)
     return verdict(exercise, name, message, seen, got=got)
 
 
@@ -163,7 +169,8 @@ def _wrong(exercise: FunctionExercise, trials: Sequence[Seen], first: Seen) -> V
             values = {"result": key, "shape": got.shape, "expected": array.shape}
             return verdict(exercise, "wrong-shape", COMMON["wrong-shape"].format(**values), first)
     for key in exercise.results:
-        if not np.isfinite(first.got[key]).all():
+        got = trimmed(first.got[key], first.expected[key].ndim)
+        if not np.isfinite(got[np.isfinite(first.expected[key])]).all():
             message = COMMON["not-a-number"].format(result=key)
             return verdict(exercise, "not-a-number", message, first)
     return verdict(exercise, "wrong", COMMON["wrong"], first)
