@@ -122,6 +122,15 @@ def finite_but_wrong(seen: dict[str, Seen]) -> bool:
     )
 
 
+def nan_where_allowed(trials: Sequence[Seen]) -> bool:
+    """No allowed key has a number, in any ordinary trial."""
+    return all(
+        np.isnan(_weights(seen)[seen.trial.inputs["mask"]]).all() and seen.shaped
+        for seen in trials
+        if seen.trial.compared
+    )
+
+
 def blocked_keys_dropped(trials: Sequence[Seen]) -> bool:
     """As many numbers as allowed keys, or a list whose rows are not equally long."""
 

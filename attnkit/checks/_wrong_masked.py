@@ -63,6 +63,11 @@ def divided_afterwards(axis: int | None, keepdims: bool = True, epsilon: float =
     return wrong
 
 
+def maximum_without_keepdims(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    scores = np.where(mask, scores, -np.inf)
+    return shared(np.exp(scores - scores.max(axis=-1)), mask)
+
+
 def blended(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Mask times score plus blocked times a large number: −∞ times 0 is nan."""
     return softmax(mask * scores + ~mask * -1e9) * mask

@@ -101,7 +101,11 @@ MISCONCEPTIONS = (
         "Right as long as there are as many queries as keys. With fewer, query 0 is put on key 0 "
         "here; but the queries are the last positions, so the last query must see every key.",
         "ch4-causal",
-        (_top_left(0), _with_earlier_keys(True, behind=True)),
+        (
+            _top_left(0),
+            _with_earlier_keys(True, behind=True),
+            lambda n_q, n_k: additive(_top_left(0)(n_q, n_k)),
+        ),
     ),
     Misconception(
         "earlier-keys-hidden",

@@ -55,12 +55,14 @@ MISCONCEPTIONS = (
         wm.added(1.0),
         wm.added(-1.0),
     ),
-    _wrong(
+    _special(
         "infinity-times-zero",
         "ch4-formula",
-        "Everything is nan: the allowed keys get 0 times −∞, which is nan, not 0. Choose between "
+        show.nan_where_allowed,
+        "What is allowed is nan: the allowed keys get 0 times −∞, which is nan, not 0. Choose between "
         "score and −∞ with np.where.",
         wm.infinity_times_zero,
+        lambda s, m: wm.shared(np.exp(s + ~m * -np.inf), m),
     ),
     _wrong(
         "polarity-flipped",
@@ -121,10 +123,11 @@ MISCONCEPTIONS = (
     _wrong(
         "sum-without-keepdims",
         "ch4-formula",
-        "The sum has lost its axis, so that NumPy lines the row's sum up with a column. Use "
+        "max or sum has lost its axis, so that NumPy lines the row's value up with a column. Use "
         "keepdims=True: (T_q, 1) goes along each row.",
         wm.divided_afterwards(-1, keepdims=False),
         lambda s, m: wm.powers(s, m) / wm.powers(s, m).sum(axis=-1),
+        wm.maximum_without_keepdims,
     ),
     _special(
         "nan-in-an-empty-row",
