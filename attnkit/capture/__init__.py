@@ -2,8 +2,8 @@
 
 ``capture_attention`` records, for every head, the weights of ``torch.nn.MultiheadAttention`` and
 of what is built on it, of every model that calls ``F.scaled_dot_product_attention``, and of
-attnkit's own modules. It watches and changes nothing: the model gets no hook and no other method,
-and its outputs, gradients and random numbers stay what they are.
+attnkit's own modules. It watches and changes nothing: no method is replaced, and the model's
+outputs, gradients and random numbers stay what they are.
 """
 
 from attnkit.capture.context import capture_attention

@@ -9,10 +9,6 @@ from difflib import get_close_matches
 
 import torch
 from torch import nn
-from torch.nn.modules.module import (
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-)
 
 from attnkit.capture.maps import Captured
 from attnkit.capture.readers import OWN, Reader
@@ -73,11 +69,8 @@ def capture_attention(
     with ExitStack() as stack:
         if "torch._dynamo" in sys.modules:  # compiled code would pass the watch by
             stack.enter_context(torch.compiler.set_stance("force_eager"))
-        for handle in (
-            register_module_forward_pre_hook(watch.entered),
-            register_module_forward_hook(watch.left, with_kwargs=True),
-        ):
-            stack.callback(handle.remove)
+        for module in watch.modules_to_read():
+            stack.callback(watch.hook(module).remove)
         stack.enter_context(watch)
         try:
             yield watch.captured
@@ -96,7 +89,11 @@ def _chosen(model: nn.Module, only: str | Iterable[str] | None) -> tuple[str, ..
         raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}.")
     if only is None:
         return None
+    if not isinstance(only, Iterable):
+        raise TypeError(f"only must hold names of modules, got {only!r}.")
     chosen = (only,) if isinstance(only, str) else tuple(only)
+    if not chosen:
+        raise ValueError("only holds no name; leave it out to keep the maps of all modules.")
     names = dict(model.named_modules())
     for name in chosen:
         if not isinstance(name, str):

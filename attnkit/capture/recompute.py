@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import inspect
 import math
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.nn.attention.bias import CausalBias, CausalVariant
 
 _SIGNATURE = inspect.signature(F.multi_head_attention_forward)
 
@@ -41,6 +43,8 @@ class FusedCall(NamedTuple):
 
 def fused(call: FusedCall, output: Tensor) -> Watched:
     """The attention inside one ``F.scaled_dot_product_attention``; ``output`` is its result."""
+    if isinstance(call.attn_mask, CausalBias):
+        call = call._replace(attn_mask=_lower_triangle(call.attn_mask, call.query.device))
     call = FusedCall(*(detached(argument) for argument in call))
     if call.query.is_nested:
         raise NotImplementedError(
@@ -53,10 +57,7 @@ def fused(call: FusedCall, output: Tensor) -> Watched:
     if call.enable_gqa:
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], -3)
-    mask = call.attn_mask
-    if call.is_causal:  # PyTorch aligns at the top left: query i sees keys 0 … i
-        mask = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool, device=query.device)
-        mask = mask.tril()
+    mask = top_left(query, key) if call.is_causal else call.attn_mask
     weights = softmax_weights(query, key, mask, call.scale)
     weights = weights.expand(*output.shape[:-1], weights.shape[-1])
     reach = _reach(query, key, call.scale)
@@ -88,8 +89,7 @@ def multi_head(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Watched:
     reach = 0.0
     if weights is None:
         if given["is_causal"] and given["key_padding_mask"] is None:
-            mask = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool, device=key.device)
-            mask = mask.tril()  # what PyTorch takes in place of attn_mask
+            mask = top_left(query, key)  # what PyTorch takes in place of attn_mask
         weights = softmax_weights(query, key, mask)
         reach = _reach(query, key)
     weights = weights if weights.ndim == 4 else weights[None]
@@ -108,7 +108,7 @@ def softmax_weights(
     """
     scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
     dtype = torch.promote_types(query.dtype, torch.float32)
-    with torch.autocast(query.device.type, enabled=False):
+    with _no_autocast(query.device.type):
         scores = (query.to(dtype) * scale) @ key.to(dtype).mT
         if mask is None:
             return scores.softmax(-1)
@@ -130,12 +130,18 @@ def difference(watched: Watched) -> tuple[float, float]:
         return 0.0, 0.0
     coarsest = max((weights.dtype, value.dtype, output.dtype), key=lambda d: torch.finfo(d).eps)
     precise = torch.promote_types(value.dtype, torch.float32)
-    with torch.autocast(value.device.type, enabled=False):
+    with _no_autocast(value.device.type):
         summed = weights.to(precise) @ value.to(precise)
     apart = (summed - output).abs().where(output.isfinite(), 0.0).amax()
     rounding = 4 * torch.finfo(coarsest).eps + torch.finfo(precise).eps * watched.reach
     allowed = 16 * rounding * _largest(value)
     return float(apart), max(allowed, torch.finfo(coarsest).tiny)
+
+
+def top_left(query: Tensor, key: Tensor) -> Tensor:
+    """PyTorch's ``is_causal``: query i sees keys 0 … i, whichever of the two are more."""
+    sizes = query.shape[-2], key.shape[-2]
+    return torch.ones(sizes, dtype=torch.bool, device=query.device).tril()
 
 
 def four_axes(tensor: Tensor) -> Tensor:
@@ -153,6 +159,14 @@ def four_axes(tensor: Tensor) -> Tensor:
 def detached(argument: Any) -> Any:
     """The argument without its history, if it is a tensor."""
     return argument.detach() if isinstance(argument, Tensor) else argument
+
+
+def _lower_triangle(mask: CausalBias, device: torch.device) -> Tensor:
+    """The mask that a ``torch.nn.attention.bias`` stands for."""
+    sizes = mask.seq_len_q, mask.seq_len_kv
+    lower_right = mask.variant == CausalVariant.LOWER_RIGHT
+    offset = sizes[1] - sizes[0] if lower_right else 0
+    return torch.ones(sizes, dtype=torch.bool, device=device).tril(offset)
 
 
 def _projected(given: dict[str, Any]) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
@@ -205,9 +219,15 @@ def _added(mask: Tensor) -> Tensor:
     return torch.zeros(mask.shape, device=mask.device).masked_fill_(mask, -math.inf)
 
 
+def _no_autocast(device: str) -> AbstractContextManager[object]:
+    if torch.amp.is_autocast_available(device):
+        return torch.autocast(device, enabled=False)
+    return nullcontext()
+
+
 def _reach(query: Tensor, key: Tensor, scale: float | None = None) -> float:
     scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else abs(scale)
-    if not query.numel() or not key.numel():
+    if not query.numel() or not key.numel() or query.is_meta:
         return 0.0
     norms = [torch.linalg.vector_norm(t.float(), dim=-1) for t in (query, key)]
     return scale * math.prod(_largest(norm) for norm in norms)

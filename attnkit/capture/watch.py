@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
+import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.overrides import TorchFunctionMode
+from torch.utils.hooks import RemovableHandle
 
 from attnkit.capture import recompute
 from attnkit.capture.maps import Captured
@@ -36,7 +38,7 @@ class Watch(TorchFunctionMode):
             key: reader_for(module, readers) for key, (_, module) in self.modules.items()
         }
         self.thread = threading.get_ident()
-        self.called = self.called_elsewhere = False
+        self.called = False
         self.passed_over: list[str] = []
         self.dropped: dict[str, tuple[float, bool]] = {}
 
@@ -45,6 +47,7 @@ class Watch(TorchFunctionMode):
         result = func(*args, **kwargs)
         if func is F.scaled_dot_product_attention or func is F.multi_head_attention_forward:
             key = self._running()
+            self.called = self.called or key is not None
             if key is not None and self.readers[key] is None and self._wanted(key):
                 with _aside():
                     if func is F.multi_head_attention_forward:
@@ -53,24 +56,34 @@ class Watch(TorchFunctionMode):
                     else:
                         call = recompute.FusedCall(*args, **kwargs)
                         self._keep(key, "unknown", recompute.fused(call, result))
+        elif not self.called:
+            self.called = self._running() is not None
         return result
 
-    def entered(self, module: nn.Module, args: Any) -> None:
-        """Called before every module of the process."""
-        if id(module) in self.modules:
-            if threading.get_ident() == self.thread:
-                self.called = True
-            else:
-                self.called_elsewhere = True
+    def modules_to_read(self) -> list[nn.Module]:
+        """The modules that have a reader."""
+        return [module for key, (_, module) in self.modules.items() if self.readers[key]]
 
-    def left(self, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
-        """Called after every module of the process."""
+    def hook(self, module: nn.Module) -> RemovableHandle:
+        """Have the module tell what it returned; a copy of the module that is left tells nobody."""
+        watch = weakref.ref(self)
+
+        def tell(module, args, kwargs, output):
+            if (alive := watch()) is not None:
+                alive.read(module, args, kwargs, output)
+
+        return module.register_forward_hook(tell, with_kwargs=True)
+
+    def read(self, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
+        """Take the map from what a module returned that has a reader."""
         reader = self.readers.get(id(module))
-        if reader is None or threading.get_ident() != self.thread or not self._wanted(id(module)):
+        if reader is None or threading.get_ident() != self.thread:
             return
-        with _aside():
-            read = reader(module, args, kwargs, output)
-            self._keep(id(module), read.kind, watched(read))
+        self.called = True
+        if self._wanted(id(module)):
+            with _aside():
+                read = reader(module, args, kwargs, output)
+                self._keep(id(module), read.kind, watched(read))
 
     def conclude(self) -> None:
         """Say what could not be done, and where dropout was applied after the weights."""
@@ -78,7 +91,8 @@ class Watch(TorchFunctionMode):
             raise RuntimeError(self._why_nothing())
         if self.dropped:
             name, (dropout, training) = next(iter(self.dropped.items()))
-            others = f" and {len(self.dropped) - 1} others" if len(self.dropped) > 1 else ""
+            more = len(self.dropped) - 1
+            others = f" and {more} other module{'s'[: more - 1]}" if more else ""
             cure = (
                 "model.eval() turns it off"
                 if training
@@ -130,22 +144,22 @@ class Watch(TorchFunctionMode):
     def _why_nothing(self) -> str:
         if self.passed_over:
             names = ", ".join(map(repr, dict.fromkeys(self.passed_over)))
-            return f"no attention ran in {self.chosen}, but it did in {names}: name these in only."
+            chosen = ", ".join(map(repr, self.chosen or ()))
+            return f"no attention ran in {chosen}, but it did in {names}: name these in only."
         if self.called:
             return (
                 f"{self.model_class} ran, but no attention was seen. Seen are "
                 "nn.MultiheadAttention, F.scaled_dot_product_attention and attnkit's modules; a "
-                "softmax written out by hand, a scripted module or another kernel is not. Call "
+                "softmax written out by hand and other kernels are not. Call "
                 "F.scaled_dot_product_attention in its place, or say how to read the module: "
                 "capture_attention(model, readers={ItsClass: ...}). A Hugging Face model returns "
                 'its weights itself: from_pretrained(..., attn_implementation="eager"), then '
                 "model(..., output_attentions=True).attentions."
             )
-        elsewhere = " (it was, in another thread: enter the context in that thread)"
         return (
-            f"{self.model_class} was not called inside the context"
-            f"{elsewhere if self.called_elsewhere else ''}: "
-            "with capture_attention(model) as captured: model(...)."
+            f"{self.model_class} was not called inside the context, in the thread that entered it: "
+            "with capture_attention(model) as captured: model(...). A scripted or traced module "
+            "cannot be watched; capture the module that it was made from."
         )
 
 
@@ -157,6 +171,10 @@ def _aside() -> Iterator[None]:
     try:
         with torch.inference_mode(False), torch.no_grad():
             yield
+    except RuntimeError as error:
+        if "vmap" in str(error):
+            error.add_note("capture_attention cannot look into vmap: give the model a batch.")
+        raise
     finally:
         _busy.on = before
 
