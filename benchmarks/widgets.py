@@ -1,4 +1,4 @@
-"""What a slider move costs: script, style, layout and paint in a browser trace, for 64 tokens.
+"""What a slider move or a press costs: script, style, layout and paint in a browser trace.
 
 How it is measured is said in tests/browser/widget_trace.py. It needs a Chromium.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks.report import Settings, Table
 
 AIM = 8.0  # milliseconds at p95
+TWELVE = {"tokens": [f"t{i}" for i in range(12)]}
 CASES = {
     "ScalingWidget, 64 keys: d_k": ("ScalingWidget", {"revealed": True, "scale": False}),
     "ScalingWidget before the guess: d_k": ("ScalingWidget", {"scale": False}),
@@ -26,7 +27,14 @@ CASES = {
         {"scores": [i / 3 for i in range(12)]},
     ),
     "TemperatureWidget, 3 tokens: temperature": ("TemperatureWidget", {}),
+    "MaskEditor, 12 tokens: window": ("MaskEditor", TWELVE | {"preset": "two-sided window"}),
+    "MaskEditor, 8 tokens: window": ("MaskEditor", {"preset": "window"}),
     "LengthWidget, 1 to 12 digits: length": ("length_widget", {"lengths": range(1, 13)}),
+}
+#: Cells that are pressed instead of a slider that is moved.
+PRESSED = {
+    "MaskEditor, 12 tokens: a cell": ("MaskEditor", TWELVE, ".aw-cell"),
+    "MaskEditor, 8 tokens: a cell": ("MaskEditor", {}, ".aw-cell"),
 }
 
 
@@ -40,17 +48,17 @@ def section(settings: Settings) -> Table:
         if p95 > AIM:
             missed.append(f"{name}: p95 {p95:.1f} ms, target {AIM:.0f} ms")
     return Table(
-        "Moving a slider",
+        "Moving a slider, pressing a cell",
         f"CPU milliseconds of script, style, layout and paint on the page's main thread, {moves} "
-        "drags of the mouse in Chromium, tracing included.",
-        ("slider", "p50", "p95", "worst", "target p95"),
+        "drags or presses of the mouse in Chromium, tracing included.",
+        ("control", "p50", "p95", "worst", "target p95"),
         rows,
         missed,
     )
 
 
 def measure(moves: int) -> dict[str, list[float]]:
-    """CPU milliseconds of each slider move, by case."""
+    """CPU milliseconds of each slider move and each press, by case."""
     from playwright.sync_api import sync_playwright
 
     from attnkit import widgets
@@ -60,11 +68,13 @@ def measure(moves: int) -> dict[str, list[float]]:
         browser = playwright.chromium.launch(
             executable_path=_chromium(), args=["--no-sandbox", "--disable-gpu"]
         )
-        for name, (kind, traits) in CASES.items():
+        moved = {name: (*case, ".aw-range") for name, case in CASES.items()}
+        for name, (kind, traits, selector) in (moved | PRESSED).items():
             page = browser.new_page(viewport={"width": 1000, "height": 900})
             build = getattr(widgets, kind, None) or getattr(numeral_samples, kind)
             WidgetPage(page).mount(build(**traits))
-            costs[name] = slider_costs(page, ".aw-range", moves)
+            cost = press_costs if name in PRESSED else slider_costs
+            costs[name] = cost(page, selector, moves)
             page.close()
         browser.close()
     return costs
@@ -79,4 +89,4 @@ def _chromium() -> str | None:
 sys.path += [str(Path(__file__).parents[1] / part) for part in ("tests", "tests/browser")]
 import numeral_samples  # noqa: E402
 from widget_page import WidgetPage  # noqa: E402
-from widget_trace import percentile, slider_costs  # noqa: E402
+from widget_trace import percentile, press_costs, slider_costs  # noqa: E402

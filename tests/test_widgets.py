@@ -301,7 +301,8 @@ def test_a_notebook_stores_picture_and_alt():
 
 
 @pytest.mark.parametrize(
-    "name", ["bottleneck", "length", "scaling", "softmax", "temperature", "translation"]
+    "name",
+    ["bottleneck", "length", "mask_editor", "scaling", "softmax", "temperature", "translation"],
 )
 def test_joined_modules_import_nothing(name):
     source = assets.esm(name)

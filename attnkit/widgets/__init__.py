@@ -16,6 +16,7 @@ from attnkit.widgets.base import CourseWidget
 from attnkit.widgets.bottleneck import BottleneckGame
 from attnkit.widgets.examples import LengthExample
 from attnkit.widgets.length import LengthWidget
+from attnkit.widgets.mask_editor import MaskEditor
 from attnkit.widgets.scaling import ScalingWidget
 from attnkit.widgets.softmax import SoftmaxWidget
 from attnkit.widgets.temperature import TemperatureWidget
@@ -26,6 +27,7 @@ __all__ = [
     "CourseWidget",
     "LengthExample",
     "LengthWidget",
+    "MaskEditor",
     "ScalingWidget",
     "SoftmaxWidget",
     "TemperatureWidget",

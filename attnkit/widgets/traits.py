@@ -17,7 +17,8 @@ def refuse(trait: traitlets.TraitType, obj: Any, expected: str, value: Any, cure
     )
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """A real number; True is none."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
@@ -68,13 +69,27 @@ class Number(traitlets.TraitType):
     def validate(self, obj: Any, value: Any) -> float | None:
         if value is None and self.allow_none:
             return None
-        if value is None or not _is_number(value):
+        if value is None or not is_number(value):
             refuse(self, obj, self._expected(), value, "Convert it with float(...).")
         number = float(value)
         too_low = self.above is not None and number <= self.above
         if not math.isfinite(number) or too_low or not self.lowest <= number <= self.highest:
             refuse(self, obj, self._expected(), value, "Choose a value inside the range.")
         return number
+
+
+class Choice(traitlets.TraitType):
+    """One of a few words."""
+
+    def __init__(self, default: str, words: tuple[str, ...]):
+        super().__init__(default_value=default)
+        self.words = words
+
+    def validate(self, obj: Any, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.words:
+            expected = "one of " + ", ".join(map(repr, self.words))
+            refuse(self, obj, expected, value, "The words are written exactly so.")
+        return value
 
 
 class PlainList(traitlets.List):
@@ -109,7 +124,7 @@ class NumberList(PlainList):
         if not self.shortest <= len(items) <= self.longest:
             refuse(self, obj, expected, value, f"This list has {len(items)} numbers.")
         for position, item in enumerate(items):
-            if not _is_number(item) or not math.isfinite(item):
+            if not is_number(item) or not math.isfinite(item):
                 cure = f"Number {position + 1} of the list is {item!r}."
                 if item == -math.inf:
                     cure += " A blocked key has no score: leave it out of the list."

@@ -12,6 +12,7 @@ from widget_page import WidgetPage
 
 from attnkit.widgets import (
     BottleneckGame,
+    MaskEditor,
     ScalingWidget,
     SoftmaxWidget,
     TemperatureWidget,
@@ -337,6 +338,9 @@ def widgets_of_all_kinds(board):
     board.mount(translation_widget(example=1, word=7), "longword")
     board.mount(length_widget(), "length")
     board.mount(length_widget(length=2, example=1), "short")
+    board.mount(MaskEditor(preset="window + padding", window=2), "mask")
+    board.mount(MaskEditor([*HOSTILE, *"abcde"]), "manymask")
+    board.page.locator(".manymask").get_by_label("scores").check()
     for details in board.page.locator("details").all():
         details.evaluate("(d) => { d.open = true; }")
     board.settled()
@@ -395,6 +399,8 @@ def test_graphics_stand_out(board, theme):
         (".manyratios .aw-curves path:nth-child(4)", "stroke"),
         (".result .aw-you-dots.aw-memory", "stroke"),
         (".result .aw-you-dots.aw-looking", "stroke"),
+        (".mask .aw-select", "borderTopColor"),
+        (".mask .aw-key-blocked", "color"),
     ]:
         colour = board.page.locator(selector).first.evaluate(
             "(node, name) => getComputedStyle(node)[name]", name

@@ -11,6 +11,7 @@ from widget_page import WidgetPage
 
 from attnkit.widgets import (
     BottleneckGame,
+    MaskEditor,
     ScalingWidget,
     SoftmaxWidget,
     TemperatureWidget,
@@ -106,6 +107,11 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
         length_widget(),
         length_widget(length=1),
         length_widget((1, 2, 3)),
+        MaskEditor(),
+        MaskEditor(preset="window + padding"),
+        MaskEditor(["a", "b"]),
+        MaskEditor([f"t{i}" for i in range(12)], preset="two-sided window"),
+        MaskEditor(mask=[[(i * j + i) % 3 > 0 for j in range(8)] for i in range(8)]),
     ],
     ids=lambda widget: repr(widget)[:40],
 )

@@ -4,15 +4,22 @@ the tests fail at three times that, which leaves room for a busy machine."""
 import pytest
 from numeral_samples import length_widget
 from widget_page import WidgetPage
-from widget_trace import percentile, slider_costs
+from widget_trace import percentile, press_costs, slider_costs
 
-from attnkit.widgets import ScalingWidget, SoftmaxWidget, TemperatureWidget
+from attnkit.widgets import MaskEditor, ScalingWidget, SoftmaxWidget, TemperatureWidget
 
 LIMIT = 24.0  # milliseconds
+
+
+def twelve_tokens(preset):
+    return MaskEditor([f"t{i}" for i in range(12)], preset=preset)
+
+
 CASES = {
     "scaling, d_k": lambda: ScalingWidget(revealed=True, scale=False),
     "softmax of 64, temperature": lambda: SoftmaxWidget([i / 10 for i in range(64)]),
     "temperature, 12 tokens": lambda: TemperatureWidget([i / 3 for i in range(12)]),
+    "mask of 12 tokens, window": lambda: twelve_tokens("two-sided window"),
     "length, 1 to 12 digits": lambda: length_widget(range(1, 13)),
 }
 
@@ -26,6 +33,17 @@ def test_a_slider_move_is_cheap(browser, case):
     assert len(costs) == 60 and min(costs) > 0.1  # the trace saw the work
     assert percentile(costs, 0.95) < LIMIT, f"{case}: {percentile(costs, 0.95):.1f} ms at p95"
     assert board.errors == []
+    page.close()
+
+
+def test_a_press_on_a_cell_is_cheap(browser):
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    board = WidgetPage(page)
+    board.mount(twelve_tokens("all"))
+    costs = press_costs(page, ".aw-cell")
+    assert len(costs) == 40 and min(costs) > 0.1
+    assert percentile(costs, 0.95) < LIMIT, f"{percentile(costs, 0.95):.1f} ms at p95"
+    assert board.get("preset") == "custom" and board.errors == []
     page.close()
 
 

@@ -45,8 +45,8 @@ def start(page, categories=CATEGORIES):
     return stop
 
 
-def work_per_move(events):
-    """Milliseconds of CPU of each move: from a `pointermove` to the mark `moved` after it."""
+def work_per_move(events, first="pointermove"):
+    """Milliseconds of CPU of each move: from the event `first` to the mark `moved` after it."""
     ends = [e for e in events if _is_mark(e)]
     if not ends:
         raise AssertionError("The trace holds no marks: the mouse did not reach the slider.")
@@ -58,7 +58,7 @@ def work_per_move(events):
     )
     costs, last = [], 0
     for end in sorted(e["ts"] for e in ends):
-        begin = next((t for t, _, _, kind in work if last < t < end and kind == "pointermove"), end)
+        begin = next((t for t, _, _, kind in work if last < t < end and kind == first), end)
         total, covered = 0, begin
         for start_, stop_, cpu, _ in work:
             if covered <= start_ and stop_ <= end:
@@ -122,6 +122,45 @@ def slider_costs(page, selector, moves=60):
     stop = start(page)
     drag(page, selector, moves)
     return work_per_move(stop())
+
+
+PRESSES = """() => {
+  window.movesSeen = 0;
+  addEventListener("click", () => requestAnimationFrame(() => requestAnimationFrame(() => {
+    performance.mark("moved");
+    window.movesSeen += 1;
+  })), { capture: true });
+}"""
+
+
+def press_costs(page, selector, presses=40):
+    """CPU milliseconds of each press of one of the nodes, from the button's going down on."""
+    page.evaluate(PRESSES)
+    boxes = [node.bounding_box() for node in page.locator(selector).all()]
+    session = page.context.new_cdp_session(page)
+
+    def press(box):
+        place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        options = place | {"button": "left", "clickCount": 1}
+        session.send("Input.dispatchMouseEvent", {"type": "mouseMoved"} | place)
+        time.sleep(0.05)
+        seen = page.evaluate("window.movesSeen")
+        session.send("Input.dispatchMouseEvent", {"type": "mousePressed"} | options)
+        session.send("Input.dispatchMouseEvent", {"type": "mouseReleased"} | options)
+        deadline = time.monotonic() + 10
+        time.sleep(0.05)
+        while page.evaluate("window.movesSeen") == seen:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"The mouse does not reach {selector}.")
+            time.sleep(0.05)
+
+    for box in boxes[:5]:
+        press(box)
+    stop = start(page)
+    for i in range(presses):
+        press(boxes[(7 * i + 3) % len(boxes)])
+    session.detach()
+    return work_per_move(stop(), first="pointerdown")
 
 
 def percentile(values, share):
