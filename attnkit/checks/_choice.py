@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
@@ -108,7 +109,7 @@ class ChoiceExercise:
     misconceptions: tuple[Slip, ...]
     sections: Mapping[str, str]
 
-    @property
+    @cached_property
     def key(self) -> frozenset[str]:
         """The letters of the right answer."""
         return frozenset(option.letter for option in self.options if option.right)

@@ -59,8 +59,8 @@ MISCONCEPTIONS = (
         "infinity-times-zero",
         "ch4-formula",
         show.nan_where_allowed,
-        "What is allowed is nan: the allowed keys get 0 times −∞, which is nan, not 0. Choose between "
-        "score and −∞ with np.where.",
+        "What is allowed is nan: 0 times −∞, which the allowed keys get here, is nan and not 0. "
+        "Choose between score and −∞ with np.where.",
         wm.infinity_times_zero,
         lambda s, m: wm.shared(np.exp(s + ~m * -np.inf), m),
     ),
