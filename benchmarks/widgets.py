@@ -33,8 +33,8 @@ CASES = {
 }
 #: Cells that are pressed instead of a slider that is moved.
 PRESSED = {
-    "MaskEditor, 12 tokens: a cell": ("MaskEditor", TWELVE, ".aw-cell"),
-    "MaskEditor, 8 tokens: a cell": ("MaskEditor", {}, ".aw-cell"),
+    "MaskEditor, 12 tokens: a cell": ("MaskEditor", TWELVE, ".aw-mask-cell"),
+    "MaskEditor, 8 tokens: a cell": ("MaskEditor", {}, ".aw-mask-cell"),
 }
 
 

@@ -62,8 +62,8 @@ function render({ model, el }) {
     label: "Valid length", stops: steps(0, n, 1), write: String, spoken: (size) => `${size} of ${n} tokens`,
     field: false, signal, onInput: (length) => ((moving = "length"), apply({ length })),
   });
-  const windowText = make("output", { class: "aw-field-text" });
-  const lengthText = make("output", { class: "aw-field-text" });
+  const windowText = make("output", { class: "aw-mask-value" });
+  const lengthText = make("output", { class: "aw-mask-value" });
   windowSlider.node.append(windowText);
   lengthSlider.node.append(lengthText);
 
@@ -96,9 +96,9 @@ function render({ model, el }) {
       apply({ preset: "custom", mask: drawn, _drawn: drawn });
     },
   });
-  const cellText = make("p", { class: "aw-said" });
-  const rowText = make("p", { class: "aw-said" });
-  const remark = make("p", { class: "aw-small aw-summary" });
+  const cellText = make("p", { class: "aw-mask-said" });
+  const rowText = make("p", { class: "aw-mask-said" });
+  const remark = make("p", { class: "aw-small aw-mask-summary" });
   const code = codeToCopy("the mask as Python code", signal);
   const shape = make("p", { class: "aw-small" });
   const other = codeToCopy("the mask in PyTorch", signal);
@@ -111,14 +111,14 @@ function render({ model, el }) {
     make("div", { class: "aw-mask-body" },
       make("div", { class: "aw-mask-left" },
         make("div", { class: "aw-switches" },
-          make("fieldset", { class: "aw-views" }, make("legend", { class: "aw-hidden" }, "Cells show"), asWeights.node, asScores.node),
-          make("span", { class: "aw-buttons" }, undo, reset)),
+          make("fieldset", { class: "aw-mask-views" }, make("legend", { class: "aw-hidden" }, "Cells show"), asWeights.node, asScores.node),
+          make("span", { class: "aw-mask-buttons" }, undo, reset)),
         grid.node,
         make("p", { class: "aw-legend" },
-          make("span", { class: "aw-key aw-key-blocked" }, "blocked"),
-          make("span", { class: "aw-key aw-key-scale" }, "weight in %: 0 to 100, each row sums to 100"))),
+          make("span", { class: "aw-key aw-mask-key-blocked" }, "blocked"),
+          make("span", { class: "aw-key aw-mask-key-scale" }, "weight in %: 0 to 100, each row sums to 100"))),
       make("div", { class: "aw-mask-side" },
-        make("div", { class: "aw-reading" }, cellText, rowText), remark,
+        make("div", { class: "aw-mask-reading" }, cellText, rowText), remark,
         make("div", { class: "aw-code-head" }, make("span", { class: "aw-name" }, "As Python"), code.said, code.button),
         code.node, shape,
         make("details", { class: "aw-details" }, make("summary", {}, "What True means elsewhere"),

@@ -12,24 +12,24 @@ const PAUSE = 150; // ms: names that only a screen reader hears are written when
  *   scores: number[][], asScores: boolean}} Drawn  `padded`: tokens from this place on are padding
  */
 export function maskGrid({ n, signal, toggle, look }) {
-  const corner = make("div", { class: "aw-corner", role: "columnheader" },
+  const corner = make("div", { class: "aw-mask-corner", role: "columnheader" },
     make("span", { "aria-hidden": "true" }, "key →"), make("span", { "aria-hidden": "true" }, "query ↓"),
     make("span", { class: "aw-hidden" }, "query"));
   const header = (/** @type {string} */ kind, /** @type {string} */ role, /** @type {number} */ i) =>
-    make("div", { class: `aw-head ${kind}`, role, tabindex: -1 },
-      make("span", { class: "aw-place" }, String(i + 1)), make("span", { class: "aw-of" }));
+    make("div", { class: `aw-mask-head ${kind}`, role, tabindex: -1 },
+      make("span", { class: "aw-mask-place" }, String(i + 1)), make("span", { class: "aw-mask-of" }));
   const all = Array.from({ length: n }, (_, i) => i);
-  const keys = all.map((i) => header("aw-head-key", "columnheader", i));
-  const queries = all.map((i) => header("aw-head-query", "rowheader", i));
-  const cells = all.map(() => all.map(() => make("div", { class: "aw-cell", role: "gridcell", tabindex: -1 })));
-  const nothing = all.map(() => make("span", { class: "aw-nothing", "aria-hidden": "true" }, "sees nothing"));
+  const keys = all.map((i) => header("aw-mask-key", "columnheader", i));
+  const queries = all.map((i) => header("aw-mask-query", "rowheader", i));
+  const cells = all.map(() => all.map(() => make("div", { class: "aw-mask-cell", role: "gridcell", tabindex: -1 })));
+  const nothing = all.map(() => make("span", { class: "aw-mask-nothing", "aria-hidden": "true" }, "sees nothing"));
   const grid = make(
-    "div", { class: "aw-grid", role: "grid", "aria-label": "The mask: queries in rows, keys in columns" },
-    make("div", { class: "aw-grid-row aw-grid-keys", role: "row" }, corner, ...keys),
-    ...all.map((i) => make("div", { class: "aw-grid-row", role: "row" }, queries[i], ...cells[i], nothing[i])),
+    "div", { class: "aw-mask-grid", role: "grid", "aria-label": "The mask: queries in rows, keys in columns" },
+    make("div", { class: "aw-mask-row aw-mask-keys", role: "row" }, corner, ...keys),
+    ...all.map((i) => make("div", { class: "aw-mask-row", role: "row" }, queries[i], ...cells[i], nothing[i])),
   );
   grid.style.setProperty("--aw-n", String(n));
-  const node = make("div", { class: "aw-scroll aw-grid-scroll" }, grid);
+  const node = make("div", { class: "aw-scroll aw-mask-scroll" }, grid);
 
   /* ---- who is where: −1 stands for the headers */
   const at = (/** @type {number} */ query, /** @type {number} */ key) =>
@@ -38,7 +38,7 @@ export function maskGrid({ n, signal, toggle, look }) {
   for (let query = -1; query < n; query++) {
     for (let key = query < 0 ? 0 : -1; key < n; key++) places.set(at(query, key), [query, key]);
   }
-  const placeOf = (/** @type {any} */ target) => places.get(target.closest?.(".aw-cell, .aw-head"));
+  const placeOf = (/** @type {any} */ target) => places.get(target.closest?.(".aw-mask-cell, .aw-mask-head"));
 
   let focus = /** @type {[number, number]} */ ([0, 0]);
   cells[0][0].tabIndex = 0;
@@ -51,9 +51,9 @@ export function maskGrid({ n, signal, toggle, look }) {
   let pointed = /** @type {[number, number] | null} */ (null);
   function point(/** @type {[number, number] | null} */ place) {
     if (pointed?.[0] === place?.[0] && pointed?.[1] === place?.[1]) return;
-    if (pointed) for (const head of [queries[pointed[0]], keys[pointed[1]]]) head?.classList.remove("aw-pointed");
+    if (pointed) for (const head of [queries[pointed[0]], keys[pointed[1]]]) head?.classList.remove("aw-mask-pointed");
     pointed = place;
-    if (pointed) for (const head of [queries[pointed[0]], keys[pointed[1]]]) head?.classList.add("aw-pointed");
+    if (pointed) for (const head of [queries[pointed[0]], keys[pointed[1]]]) head?.classList.add("aw-mask-pointed");
     look(pointed);
   }
 
@@ -131,7 +131,7 @@ export function maskGrid({ n, signal, toggle, look }) {
     setText(cell, text);
     if (cell.__look === look) return;
     cell.__look = look;
-    cell.classList.toggle("aw-blocked", !allowed);
+    cell.classList.toggle("aw-mask-blocked", !allowed);
     const coloured = allowed && !drawn.asScores;
     cell.style.background = coloured ? `rgb(${look})` : "";
     cell.style.color = coloured ? inkOn(weight) : "";
@@ -149,7 +149,7 @@ export function maskGrid({ n, signal, toggle, look }) {
         all.forEach((i) => {
           for (const head of [keys[i], queries[i]]) {
             head.lastChild.replaceChildren(token(state.labels[i]));
-            head.classList.toggle("aw-padding", i >= state.padded);
+            head.classList.toggle("aw-mask-pad", i >= state.padded);
           }
         });
       }

@@ -400,7 +400,7 @@ def test_graphics_stand_out(board, theme):
         (".result .aw-you-dots.aw-memory", "stroke"),
         (".result .aw-you-dots.aw-looking", "stroke"),
         (".mask .aw-select", "borderTopColor"),
-        (".mask .aw-key-blocked", "color"),
+        (".mask .aw-mask-key-blocked", "color"),
     ]:
         colour = board.page.locator(selector).first.evaluate(
             "(node, name) => getComputedStyle(node)[name]", name

@@ -45,7 +45,7 @@ def cell(view, query, key):
 
 
 def names(view):
-    return view.locator(".aw-cell").evaluate_all("(all) => all.map((n) => n.ariaLabel)")
+    return view.locator(".aw-mask-cell").evaluate_all("(all) => all.map((n) => n.ariaLabel)")
 
 
 def code(view):
@@ -53,8 +53,8 @@ def code(view):
 
 
 def mask_shown(view):
-    blocked = view.locator(".aw-cell").evaluate_all(
-        "(all) => all.map((n) => n.classList.contains('aw-blocked'))"
+    blocked = view.locator(".aw-mask-cell").evaluate_all(
+        "(all) => all.map((n) => n.classList.contains('aw-mask-blocked'))"
     )
     n = math.isqrt(len(blocked))
     return ~torch.tensor(blocked).view(n, n)
@@ -62,7 +62,7 @@ def mask_shown(view):
 
 def weights_shown(view):
     """The numbers in the cells, in percent; blocked cells are 0."""
-    texts = view.locator(".aw-cell").all_text_contents()
+    texts = view.locator(".aw-mask-cell").all_text_contents()
     return [float(text.lstrip("<>") or 0) for text in texts]
 
 
@@ -167,7 +167,7 @@ def test_a_press_blocks_a_cell_and_the_row_renormalises(board):
     assert torch.equal(mask_shown(view), mask)
     expected = [round(100 * w) for w in widget.weights().flatten().tolist()]
     assert weights_shown(view) == pytest.approx(expected, abs=1)
-    said = view.locator(".aw-reading").inner_text()
+    said = view.locator(".aw-mask-reading").inner_text()
     before = masked_softmax(torch.tensor(widget.scores, dtype=torch.float64), causal_mask(8))[3]
     assert f"Before it had {measures.whole_percent(float(before[1]))}" in said.replace("\xa0", " ")
     factor = float(1 / (1 - before[1]))
@@ -176,7 +176,7 @@ def test_a_press_blocks_a_cell_and_the_row_renormalises(board):
     assert torch.equal(made_by(code(view)), mask)
     cell(view, 4, 2).click()
     board.settled()
-    assert "Now it takes" in view.locator(".aw-reading").inner_text()
+    assert "Now it takes" in view.locator(".aw-mask-reading").inner_text()
     assert code(view).endswith("mask = causal_mask(8)")  # drawn by hand, and still causal
 
 
@@ -195,7 +195,7 @@ def test_cells_have_names_that_say_everything(board):
 
 def test_the_keyboard_reaches_and_turns_every_cell(board):
     view = board.mount(MaskEditor(list("abc"), preset="all"))
-    assert view.locator(".aw-grid [tabindex='0']").count() == 1
+    assert view.locator(".aw-mask-grid [tabindex='0']").count() == 1
     cell(view, 1, 1).focus()
     press = board.page.keyboard.press
     for key, place in [
@@ -204,7 +204,7 @@ def test_the_keyboard_reaches_and_turns_every_cell(board):
     ]:  # fmt: skip
         press(key)
         expect(cell(view, *place)).to_be_focused()
-        assert view.locator(".aw-grid [tabindex='0']").count() == 1
+        assert view.locator(".aw-mask-grid [tabindex='0']").count() == 1
     for key in ("Space", "ArrowDown", "Enter"):
         press(key)
     board.settled()
@@ -220,8 +220,8 @@ def test_heads_turn_whole_rows_and_columns(board):
     head.click()
     board.settled()
     assert mask_shown(view).tolist() == [[False] * 3, [False, True, False], [False, True, True]]
-    expect(view.locator(".aw-nothing").first).to_be_visible()
-    expect(view.locator(".aw-nothing").nth(1)).to_be_hidden()
+    expect(view.locator(".aw-mask-nothing").first).to_be_visible()
+    expect(view.locator(".aw-mask-nothing").nth(1)).to_be_hidden()
     cell(view, 1, 1).focus()
     for key in ("ArrowLeft", "Enter"):  # the head of the row: nothing is allowed, so all is
         board.page.keyboard.press(key)
@@ -232,12 +232,12 @@ def test_heads_turn_whole_rows_and_columns(board):
 
 def test_a_query_that_sees_nothing_is_shown_so(board):
     view = board.mount(MaskEditor(preset="window + padding", window=2, length=5))
-    shown = view.locator(".aw-nothing").evaluate_all("(all) => all.map((n) => !n.hidden)")
+    shown = view.locator(".aw-mask-nothing").evaluate_all("(all) => all.map((n) => !n.hidden)")
     assert shown == [False] * 6 + [True] * 2
     assert weights_shown(view)[48:] == [0] * 16
-    expect(view.locator(".aw-summary")).to_contain_text("Queries 7 and 8 see nothing")
+    expect(view.locator(".aw-mask-summary")).to_contain_text("Queries 7 and 8 see nothing")
     cell(view, 7, 3).hover()
-    expect(view.locator(".aw-reading")).to_contain_text("It sees nothing: its weights are 0")
+    expect(view.locator(".aw-mask-reading")).to_contain_text("It sees nothing: its weights are 0")
 
 
 def test_scores_show_what_the_softmax_gets(board):
@@ -245,7 +245,7 @@ def test_scores_show_what_the_softmax_gets(board):
     view = board.mount(widget)
     view.get_by_label("scores").check()
     board.settled()
-    texts = view.locator(".aw-cell").all_text_contents()
+    texts = view.locator(".aw-mask-cell").all_text_contents()
     assert texts[1] == "−∞" and texts[0] == f"{widget.scores[0][0]:g}".replace("-", "−")
     assert texts.count("−∞") == 28
 
@@ -284,7 +284,7 @@ def test_the_window_slider_makes_a_window(board):
 
 def test_tokens_after_the_length_are_padding_whatever_the_mask(board):
     view = board.mount(MaskEditor(preset="all"))
-    heads = view.locator(".aw-head-key .aw-token")
+    heads = view.locator(".aw-mask-key .aw-token")
     assert heads.all_text_contents()[4:] == ["。"] + ["〈pad〉"] * 3
     view.get_by_role("slider", name="Valid length").press("End")
     board.settled()
@@ -348,7 +348,7 @@ def test_python_sets_the_mask(board):
 
 def test_two_views_stay_in_step(board):
     views = board.mount(MaskEditor(list("abc")), views=2)
-    views.first.locator(".aw-cell").nth(2).click()
+    views.first.locator(".aw-mask-cell").nth(2).click()
     board.settled()
     assert torch.equal(mask_shown(views.first), mask_shown(views.last))
     assert mask_shown(views.last)[0].tolist() == [True, False, True]
@@ -395,9 +395,9 @@ def test_tokens_are_text_in_their_language(board):
     ]
     view = board.mount(MaskEditor(tokens))
     assert view.locator("img").count() == 0
-    shown = view.locator(".aw-head-key .aw-token").all_text_contents()
+    shown = view.locator(".aw-mask-key .aw-token").all_text_contents()
     assert shown[:4] == [tokens[0], tokens[1], "a⏎b", "(empty)"]
-    assert view.locator(".aw-head-key .aw-token").last.get_attribute("lang") == "zh-Hans"
+    assert view.locator(".aw-mask-key .aw-token").last.get_attribute("lang") == "zh-Hans"
     assert names(view)[0].startswith(f"query 1 {tokens[0]}, key 1 {tokens[0]}: allowed")
     board.page.set_viewport_size({"width": 320, "height": 640})
     board.settled()
@@ -409,9 +409,9 @@ def test_cells_can_be_hit_with_a_finger(browser, width, tokens):
     page = browser.new_page(viewport={"width": width, "height": 800}, has_touch=True)
     board = WidgetPage(page)
     view = board.mount(MaskEditor([f"t{i}" for i in range(tokens)], preset="all"))
-    boxes = [node.bounding_box() for node in view.locator(".aw-cell").all()]
+    boxes = [node.bounding_box() for node in view.locator(".aw-mask-cell").all()]
     assert min(box["width"] for box in boxes) >= 28 and min(box["height"] for box in boxes) >= 34
-    view.locator(".aw-cell").nth(tokens + 2).tap()
+    view.locator(".aw-mask-cell").nth(tokens + 2).tap()
     board.settled()
     assert mask_shown(view).sum() == tokens**2 - 1 and not mask_shown(view)[1, 2]
     assert board.errors == []
