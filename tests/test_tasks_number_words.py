@@ -146,15 +146,15 @@ def test_the_entropy_of_fresh_draws_is_near_the_exact_one():
     assert lengths.mean().item() == pytest.approx(TASK.mean_length, abs=error)
 
 
-@pytest.mark.parametrize("characters", [1, 2, 3, 5])
-def test_the_floor_with_a_short_memory_is_that_of_counting(characters):
-    task = NumberWords(2)
+@pytest.mark.parametrize(("digits", "characters"), [(2, 1), (2, 5), (3, 3), (4, 2), (4, 17)])
+def test_the_floor_with_a_short_memory_is_that_of_counting(digits, characters):
+    task = NumberWords(digits)
     after = defaultdict(Counter)
-    for number in range(1, 100):
+    for number in range(1, 10**digits):
         text = ["<bos>", *task.text(number), "<eos>"]
         for now in range(len(text) - 1):
             context = now, tuple(text[max(0, now + 1 - characters) : now + 1])
-            after[context][text[now + 1]] += probability(number, 2)
+            after[context][text[now + 1]] += probability(number, digits)
     nats = -sum(
         p * math.log(p / sum(counts.values())) for counts in after.values() for p in counts.values()
     )
@@ -162,7 +162,7 @@ def test_the_floor_with_a_short_memory_is_that_of_counting(characters):
 
 
 def test_the_floor_falls_with_memory_to_the_floor_of_the_task():
-    task = NumberWords(3)
+    task = NumberWords(4)
     floors = [context_floor(task, m) for m in (1, 2, 3, 5, 11, 40)]
     assert all(a >= b for a, b in itertools.pairwise(floors))
     assert floors[0] > 1.2 * task.floor
