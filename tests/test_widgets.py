@@ -302,7 +302,17 @@ def test_a_notebook_stores_picture_and_alt():
 
 @pytest.mark.parametrize(
     "name",
-    ["bottleneck", "length", "mask_editor", "scaling", "softmax", "temperature", "translation"],
+    [
+        "bottleneck",
+        "head_browser",
+        "length",
+        "mask_editor",
+        "scaling",
+        "snapshots",
+        "softmax",
+        "temperature",
+        "translation",
+    ],
 )
 def test_joined_modules_import_nothing(name):
     source = assets.esm(name)

@@ -15,9 +15,11 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
 from attnkit.widgets.base import CourseWidget
 from attnkit.widgets.bottleneck import BottleneckGame
 from attnkit.widgets.examples import LengthExample
+from attnkit.widgets.head_browser import HeadBrowser
 from attnkit.widgets.length import LengthWidget
 from attnkit.widgets.mask_editor import MaskEditor
 from attnkit.widgets.scaling import ScalingWidget
+from attnkit.widgets.snapshots import SnapshotWidget
 from attnkit.widgets.softmax import SoftmaxWidget
 from attnkit.widgets.temperature import TemperatureWidget
 from attnkit.widgets.translation import TranslationWidget
@@ -25,10 +27,12 @@ from attnkit.widgets.translation import TranslationWidget
 __all__ = [
     "BottleneckGame",
     "CourseWidget",
+    "HeadBrowser",
     "LengthExample",
     "LengthWidget",
     "MaskEditor",
     "ScalingWidget",
+    "SnapshotWidget",
     "SoftmaxWidget",
     "TemperatureWidget",
     "TranslationWidget",

@@ -1,6 +1,5 @@
-/* A weight map: rows are queries, columns are keys. Widgets that draw one write
- *   import { mapView, rowRead, … } from "./maps.js";
- * and Python joins the files (attnkit/widgets/assets.py). The weights are one pixel a cell on a
+/* A weight map: rows are queries, columns are keys. Widgets that draw one import from here as from
+ * core.js; Python joins the files (attnkit/widgets/assets.py). The weights are one pixel a cell on a
  * canvas that the browser enlarges without smoothing; what a mask blocks is hatched grey on a
  * second canvas, which is drawn again only when the mask or the size changes. */
 
@@ -13,7 +12,7 @@ const PIXELS = Uint32Array.from({ length: 256 }, (_, i) => {
   const [red, green, blue] = weightColour(i / 255);
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 });
-const FADED = 0x2e000000; // alpha of a cell outside the asked share of its row
+const FADED = 0x1f000000; // alpha of a cell outside the asked share of its row
 const HATCH = { ground: "#c3c8ce", line: "#6a727b", pixels: [0xffcec8c3, 0xff7b726a] };
 
 /**
@@ -143,7 +142,7 @@ export function step(key, { row, column }, rows, columns) {
 /* ---------------------------------------------------------------- the map */
 
 /** Room for the longest label in rem (CJK signs count twice). @param {string[]} labels */
-const labelRoom = (labels) =>
+export const labelRoom = (labels) =>
   Math.min(6, 0.6 + 0.46 * Math.max(1, ...labels.map((text) =>
     [...text].reduce((sum, sign) => sum + (/[\u1100-\uffef]/.test(sign) ? 1.75 : 1), 0))));
 
@@ -178,9 +177,10 @@ export function mapView({ label, signal, onHover, onPick }) {
   const at = { row: 0, column: -1 };
   const every = { row: 1, column: 1 };
 
-  const label1 = (/** @type {string} */ text, /** @type {number} */ i, /** @type {number} */ n, /** @type {string} */ side) => {
-    const span = make("span", { class: "aw-map-label" },
-      make("bdi", { class: "aw-token", lang: languageOf(text) || undefined }, shortened(text)));
+  const named = (/** @type {string} */ text, /** @type {number} */ i, /** @type {number} */ n, /** @type {string} */ side) => {
+    const short = shortened(text);
+    const span = make("span", { class: `aw-map-label${[...short].length === 1 ? " aw-map-upright" : ""}` },
+      make("bdi", { class: "aw-token", lang: languageOf(text) || undefined }, short));
     span.style[side] = `${((100 * (i + 0.5)) / n).toFixed(3)}%`;
     return span;
   };
@@ -270,13 +270,13 @@ export function mapView({ label, signal, onHover, onPick }) {
       [cells.width, cells.height] = [columns, rows];
       image = context.createImageData(columns, rows);
       pixels = new Uint32Array(image.data.buffer);
-      axes.row = queries.map((text, i) => label1(text, i, rows, "top"));
-      axes.column = keys.map((text, i) => label1(text, i, columns, "left"));
+      axes.row = queries.map((text, i) => named(text, i, rows, "top"));
+      axes.column = keys.map((text, i) => named(text, i, columns, "left"));
       queryLabels.replaceChildren(...axes.row);
       keyLabels.replaceChildren(...axes.column);
       node.style.setProperty("--aw-rows", String(rows));
       node.style.setProperty("--aw-columns", String(columns));
-      node.style.setProperty("--aw-query-room", `${labelRoom(queries.map((text) => shortened(text)))}rem`);
+      node.style.setProperty("--aw-query-room", `${Math.max(2.75, labelRoom(queries.map((text) => shortened(text))))}rem`);
       node.style.setProperty("--aw-key-room", `${labelRoom(keys.map((text) => shortened(text)))}rem`);
       hidden = null;
       size(room[0], room[1]);

@@ -3,7 +3,7 @@
  * map redraws none of them. One tab stop; arrow keys, Home and End move (roving focus). */
 
 import { make, setAttribute } from "./core.js";
-import { shrinkInto, shortened, spans } from "./maps.js";
+import { labelRoom, shrinkInto, shortened, spans } from "./maps.js";
 
 /**
  * Where a key leads in a table of `rows` × `columns`; null where it leads nowhere.
@@ -96,6 +96,8 @@ export function thumbnails({ label, signal, onPick, spoken }) {
       built = asked;
       node.style.setProperty("--aw-thumb-columns", String(columnNames.length));
       node.style.setProperty("--aw-thumb-shape", String(Math.min(2.5, Math.max(0.5, shape[1] / shape[0]))));
+      const room = Math.min(3.5, labelRoom(rowNames.map((name) => shortened(name))));
+      node.style.setProperty("--aw-name-room", `${room}rem`);
       node.style.gridTemplateRows = `auto repeat(${rowNames.length}, auto)`;
       const put = (/** @type {any} */ cell, /** @type {number} */ row, /** @type {number} */ column) => {
         cell.style.gridArea = `${row + 1} / ${column + 1}`;
@@ -114,7 +116,7 @@ export function thumbnails({ label, signal, onPick, spoken }) {
           ...columnNames.map((name, column) =>
             put(make("span", { class: "aw-thumbs-head", role: "columnheader" }, shortened(name, 9)), 0, column + 1))),
         ...rowNames.map((name, row) => make("div", { class: "aw-thumbs-row", role: "row" },
-          put(make("span", { class: "aw-thumbs-name", role: "rowheader" }, shortened(name, 14)), row + 1, 0), ...cells[row])),
+          put(make("span", { class: "aw-thumbs-name", role: "rowheader" }, shortened(name)), row + 1, 0), ...cells[row])),
       );
       [at.row, at.column] = [-1, -1];
     },
