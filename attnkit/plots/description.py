@@ -18,7 +18,17 @@ from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon, Rectangle, StepPatch
 
-from attnkit.plots.words import cut, label_of, namer, number, numbers, plain, sentence
+from attnkit.plots.told import told, told_of
+from attnkit.plots.words import (
+    cut,
+    label_of,
+    namer,
+    number,
+    numbers,
+    plain,
+    sentence,
+    words_of,
+)
 
 #: Of more series, bars, rows or panels than these, the rest is counted and not read out.
 MOST = {"series": 6, "bars": 8, "rows": 8, "panels": 4, "labels": 12}
@@ -48,7 +58,9 @@ def describe(ax: Axes | Figure | SubFigure) -> str:
         if axes.get_visible() and not _is_colorbar(axes) and not any(axes in p for p in panels):
             panels.append(_twins(axes))
     shared = getattr(ax, "_suptitle", None)
-    title = sentence(plain(shared.get_text())) if shared is not None else ""
+    title = sentence(words_of(shared)) if shared is not None else ""
+    if whole := told_of(ax):
+        return cut(f"{title} {whole}".strip())
     if len(panels) <= 1:
         return cut(
             " ".join([title, *(_panel(panel) for panel in panels)]).strip() or "Empty figure."
@@ -80,9 +92,10 @@ def _panel(twins: list[Axes]) -> str:
 
 
 def _axes(ax: Axes) -> str:
-    title = plain(
-        next((t for t in (ax.get_title(loc=p) for p in ("left", "center", "right")) if t), "")
-    )
+    titles = (ax.title, ax._left_title, ax._right_title)  # pyright: ignore[reportAttributeAccessIssue]
+    title = next((words_of(t) for t in titles if t.get_text()), "")
+    if known := told(ax):
+        return f"{sentence(title)} {known}".strip()
     drawn = []
     if ax.name != "3d":  # there what was drawn holds its place on the paper, not its numbers
         drawn = [*_bars(ax), *_lines(ax), *_images(ax), *_collections(ax), *_patches(ax)]
@@ -316,7 +329,7 @@ def _parts(container: Any) -> Iterable[Collection]:
 
 
 def _labels(ax: Axes) -> list[str]:
-    words = [w for w in (plain(t.get_text()) for t in ax.texts) if w]
+    words = [w for w in map(words_of, ax.texts) if w]
     if not words:
         return []
     more = len(words) - MOST["labels"]

@@ -8,6 +8,8 @@ corners (``bookext/assets/book.css``).
 from cycler import cycler
 from matplotlib import font_manager, rcParams
 
+from attnkit.fonts import CHINESE_FONTS
+
 #: Distinct for colour-blind readers, and each at least 3 : 1 against the paper (WCAG 1.4.11).
 COLOURS = ("#0072b2", "#c85200", "#007d5d", "#a8508b", "#222222", "#8a6d00", "#5b5bd6")
 PAPER = "#ffffff"
@@ -15,17 +17,6 @@ INK = "#22262b"
 GRID = "#d9dde2"
 #: Pixels per inch: one and a half per CSS pixel, so that figures stay sharp on dense screens.
 DPI = 144
-#: Tried in this order for the Chinese labels; the first one installed is used.
-CHINESE_FONTS = (
-    "Noto Sans CJK SC",
-    "Noto Sans SC",
-    "Source Han Sans SC",
-    "PingFang SC",
-    "Hiragino Sans GB",
-    "Microsoft YaHei",
-    "WenQuanYi Zen Hei",
-    "SimHei",
-)
 
 
 def style() -> None:

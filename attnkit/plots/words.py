@@ -26,7 +26,7 @@ def namer(axis: Any, where: Iterable[float]) -> Callable[[float], str]:
     """How a place on an axis is called: by its tick's label if that is a word, else its number."""
     labels = {}
     for place, text in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False):
-        labels[round(float(place), 6)] = plain(text.get_text())
+        labels[round(float(place), 6)] = words_of(text)
     words = [labels.get(round(float(place), 6), "") for place in where]
     if not words or not all(words) or all(re.fullmatch(r"[−\d.,e+^×-]*", w) for w in words):
         return number
@@ -49,6 +49,12 @@ def number(value: Any) -> str:
 def label_of(label: Any) -> str:
     text = str(label)
     return "" if text.startswith("_") else plain(text)
+
+
+def words_of(text: Any) -> str:
+    """The words of a matplotlib text: one that is drawn literally is read literally."""
+    literal = not text.get_parse_math() and not text.get_usetex()
+    return " ".join(text.get_text().split()) if literal else plain(text.get_text())
 
 
 def plain(text: str) -> str:

@@ -2,8 +2,11 @@
 
 import math
 import textwrap
-from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from attnkit.fonts import drawable as drawable
+from attnkit.fonts import installed
+from attnkit.labels import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,21 +31,6 @@ def series(index: int) -> tuple[str, Any]:
     return SERIES_COLOURS[index % colours], SERIES_DASHES[dashes]
 
 
-CJK_FONTS = (
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Noto Sans SC",
-    "Source Han Sans SC",
-    "WenQuanYi Micro Hei",
-    "WenQuanYi Zen Hei",
-    "PingFang SC",
-    "Hiragino Sans GB",
-    "Microsoft YaHei",
-    "SimHei",
-    "Arial Unicode MS",
-)
-
-
 def new_figure(width: float, height: float) -> "Figure":
     """A figure that pyplot does not keep: a hundred displays leave nothing behind."""
     from matplotlib.figure import Figure
@@ -62,46 +50,9 @@ def clean_axes(axes: Any, title: str) -> None:
     axes.tick_params(colors=MUTED, labelsize=9)
 
 
-@cache
-def _fonts() -> dict[str, set[int]]:
-    """Installed font families for labels, each with the characters it can draw."""
-    from matplotlib import font_manager, ft2font
-
-    found = {}
-    installed = {entry.name: entry.fname for entry in font_manager.fontManager.ttflist}
-    for name in ("DejaVu Sans", *CJK_FONTS):
-        if name in installed:
-            found[name] = set(ft2font.FT2Font(installed[name]).get_charmap())
-    return found
-
-
 def font_families() -> list[str]:
     """Families for text in any script: DejaVu Sans first, then the Chinese fonts found."""
-    return list(_fonts())
-
-
-def visible(text: str) -> str:
-    """A label with its white space made visible.
-
-    >>> visible(" the"), visible("\\n"), visible("")
-    ('␣the', '⏎', '(empty)')
-    """
-    shown = text.replace("\r\n", "⏎").replace("\n", "⏎").replace("\r", "⏎").replace("\t", "⇥")
-    return shown.replace(" ", "␣") if shown.strip(" ") != shown else shown or "(empty)"
-
-
-def drawable(labels: list[str], longest: int = 24) -> list[str]:
-    """Labels that an installed font can draw; others become `token 3`, never boxes.
-
-    The alt text of the picture holds every label as it is. A Chinese font (the package
-    fonts-noto-cjk, for example) makes Chinese labels appear in the picture.
-    """
-    known = set().union(*_fonts().values())
-    shown = []
-    for number, label in enumerate(map(visible, labels), start=1):
-        label = label if len(label) <= longest else label[: longest - 1] + "…"
-        shown.append(label if set(map(ord, label)) <= known else f"token {number}")
-    return shown
+    return installed()
 
 
 def sentence(words: list[str], width: int) -> str:
