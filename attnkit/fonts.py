@@ -8,6 +8,7 @@ when a label is drawn.
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 import warnings
 from collections.abc import Sequence
@@ -103,8 +104,16 @@ def _say(missing: set[int]) -> None:
         warnings.warn(
             f"No installed font has {characters}: such labels are drawn as their number, token 1, "
             f"token 2, …, and the alternative text holds them in full. {_CURES[kind]}",
-            stacklevel=5,
+            stacklevel=_outside(),
         )
+
+
+def _outside() -> int:
+    """How many calls up the line stands that asked for the picture."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "attnkit":
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _kind(code: int) -> str:

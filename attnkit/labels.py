@@ -15,8 +15,8 @@ _LINE_ENDS = str.maketrans({"\n": "⏎", "\r": "⏎", "\t": "⇥"})
 def visible(text: str) -> str:
     """A label with its white space, and characters that show nothing, made visible.
 
-    >>> visible(" the"), visible("\\n"), visible(""), visible("a\\u200bb"), visible("\\x07")
-    ('␣the', '⏎', '(empty)', 'a[U+200B]b', '␇')
+    >>> visible(" the"), visible("\\n"), visible(""), visible("a\\u200bb")
+    ('␣the', '⏎', '(empty)', 'a[U+200B]b')
     """
     if not text:
         return "(empty)"
@@ -36,8 +36,6 @@ def visible(text: str) -> str:
 def _named(character: str) -> str:
     if character == " " or unicodedata.category(character) not in _UNSEEN:
         return character
-    if character < " ":
-        return chr(0x2400 + ord(character))
     return f"[U+{ord(character):04X}]"
 
 
