@@ -125,7 +125,7 @@ def finite_but_wrong(seen: dict[str, Seen]) -> bool:
 def nan_where_allowed(trials: Sequence[Seen]) -> bool:
     """No allowed key has a number, in any ordinary trial."""
     return all(
-        np.isnan(_weights(seen)[seen.trial.inputs["mask"]]).all() and seen.shaped
+        seen.shaped and np.isnan(_weights(seen)[np.asarray(seen.trial.inputs["mask"])]).all()
         for seen in trials
         if seen.trial.compared
     )
