@@ -297,13 +297,14 @@ def test_heatmaps_in_given_axes_leave_nothing_behind():
     assert not plt.get_fignums()
 
 
-def test_100_heatmaps_in_notebook_cells_leave_no_figure_open():
+def test_30_heatmaps_in_notebook_cells_leave_no_figure_open():
+    """From the 21st open figure on pyplot warns."""
     first = (
         "%matplotlib inline\nimport torch\nfrom matplotlib import pyplot\n"
         "from attnkit import plots\npyplot.rcParams['figure.dpi'] = 30\n"
     )
     draw = "plots.heatmap(torch.eye(3))"
-    cells = [first + draw, *[draw] * 99, "pyplot.get_fignums()"]
+    cells = [first + draw, *[draw] * 29, "pyplot.get_fignums()"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
     NotebookClient(notebook, kernel_name="python3", timeout=120).execute()
     for cell in notebook.cells[:-1]:
