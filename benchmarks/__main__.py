@@ -11,13 +11,14 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import attention, plots, widgets
+from benchmarks import attention, capture, plots, widgets
 from benchmarks.report import Settings, Table, markdown
 
 #: A section is a function of the settings; a new one is a line here.
 SECTIONS: dict[str, Callable[[Settings], Table]] = {
     "attention": attention.section,
     "plots": plots.section,
+    "capture": capture.section,
     "widgets": widgets.section,
 }
 

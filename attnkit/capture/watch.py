@@ -13,13 +13,14 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.overrides import TorchFunctionMode
+from torch.overrides import TorchFunctionMode, has_torch_function
 from torch.utils.hooks import RemovableHandle
 
 from attnkit.capture import recompute
 from attnkit.capture.maps import Captured
 from attnkit.capture.readers import Reader, reader_for, watched
 
+_SOME_TENSOR = torch.empty(0)
 _busy = threading.local()  # set while a capture computes: what it calls is not the model's
 
 
@@ -79,6 +80,8 @@ class Watch(TorchFunctionMode):
         reader = self.readers.get(id(module))
         if reader is None or threading.get_ident() != self.thread:
             return
+        if not has_torch_function((_SOME_TENSOR,)):  # no mode is active: in the backward pass a
+            return  # checkpointed module runs again, which is no second call
         self.called = True
         if self._wanted(id(module)):
             with _aside():
@@ -119,7 +122,7 @@ class Watch(TorchFunctionMode):
         return None
 
     def _wanted(self, key: int) -> bool:
-        if getattr(_busy, "on", False) or _in_backward():
+        if getattr(_busy, "on", False):
             return False
         name = self.modules[key][0]
         if self.chosen is None or any(_within(name, chosen) for chosen in self.chosen):
@@ -181,12 +184,6 @@ def _aside() -> Iterator[None]:
 
 def _same_input(query, key, *args, **kwargs) -> bool:
     return query is key
-
-
-def _in_backward() -> bool:
-    """Whether a checkpointed module is run again for its gradient: that is no second call."""
-    graph_task = getattr(torch._C, "_current_graph_task_id", None)
-    return graph_task is not None and graph_task() != -1
 
 
 def _within(name: str, chosen: str) -> bool:
