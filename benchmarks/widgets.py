@@ -29,6 +29,7 @@ CASES = {
     "TemperatureWidget, 3 tokens: temperature": ("TemperatureWidget", {}),
     "MaskEditor, 12 tokens: window": ("MaskEditor", TWELVE | {"preset": "two-sided window"}),
     "MaskEditor, 8 tokens: window": ("MaskEditor", {"preset": "window"}),
+    "HeadsWidget, 1 to 32 heads: heads": ("heads_widget", {"revealed": True}),
     "LengthWidget, 1 to 12 digits: length": ("length_widget", {"lengths": range(1, 13)}),
 }
 #: Cells that are pressed instead of a slider that is moved.
@@ -71,7 +72,8 @@ def measure(moves: int) -> dict[str, list[float]]:
         moved = {name: (*case, ".aw-range") for name, case in CASES.items()}
         for name, (kind, traits, selector) in (moved | PRESSED).items():
             page = browser.new_page(viewport={"width": 1000, "height": 900})
-            build = getattr(widgets, kind, None) or getattr(numeral_samples, kind)
+            samples = heads_samples if kind == "heads_widget" else numeral_samples
+            build = getattr(widgets, kind, None) or getattr(samples, kind)
             WidgetPage(page).mount(build(**traits))
             cost = press_costs if name in PRESSED else slider_costs
             costs[name] = cost(page, selector, moves)
@@ -87,6 +89,7 @@ def _chromium() -> str | None:
 
 
 sys.path += [str(Path(__file__).parents[1] / part) for part in ("tests", "tests/browser")]
+import heads_samples  # noqa: E402
 import numeral_samples  # noqa: E402
 from widget_page import WidgetPage  # noqa: E402
 from widget_trace import percentile, press_costs, slider_costs  # noqa: E402

@@ -305,6 +305,7 @@ def test_a_notebook_stores_picture_and_alt():
     [
         "bottleneck",
         "head_browser",
+        "heads",
         "length",
         "mask_editor",
         "scaling",

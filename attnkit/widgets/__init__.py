@@ -16,6 +16,8 @@ from attnkit.widgets.base import CourseWidget
 from attnkit.widgets.bottleneck import BottleneckGame
 from attnkit.widgets.examples import LengthExample
 from attnkit.widgets.head_browser import HeadBrowser
+from attnkit.widgets.heads import HeadsWidget
+from attnkit.widgets.heads_runs import HeadsRun
 from attnkit.widgets.length import LengthWidget
 from attnkit.widgets.mask_editor import MaskEditor
 from attnkit.widgets.scaling import ScalingWidget
@@ -28,6 +30,8 @@ __all__ = [
     "BottleneckGame",
     "CourseWidget",
     "HeadBrowser",
+    "HeadsRun",
+    "HeadsWidget",
     "LengthExample",
     "LengthWidget",
     "MaskEditor",

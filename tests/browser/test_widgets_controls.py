@@ -5,6 +5,7 @@ from io import BytesIO
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from heads_samples import heads_widget
 from matplotlib.image import imread
 from numeral_samples import length_widget, translation_widget
 from playwright.sync_api import expect
@@ -339,6 +340,8 @@ def widgets_of_all_kinds(board):
     board.mount(length_widget(), "length")
     board.mount(length_widget(length=2, example=1), "short")
     board.mount(MaskEditor(preset="window + padding", window=2), "mask")
+    board.mount(heads_widget(), "askheads")
+    board.mount(heads_widget(num_heads=16, prediction=4, revealed=True), "heads")
     board.mount(MaskEditor([*HOSTILE, *"abcde"]), "manymask")
     board.page.locator(".manymask").get_by_label("scores").check()
     for details in board.page.locator("details").all():
@@ -400,6 +403,11 @@ def test_graphics_stand_out(board, theme):
         (".result .aw-you-dots.aw-memory", "stroke"),
         (".result .aw-you-dots.aw-looking", "stroke"),
         (".mask .aw-select", "borderTopColor"),
+        (".askheads .aw-heads-enough", "stroke"),
+        (".heads .aw-heads-seeds", "stroke"),
+        (".heads .aw-heads-course", "stroke"),
+        (".heads .aw-heads-guess", "stroke"),
+        (".heads .aw-heads-now", "stroke"),
         (".mask .aw-mask-key-blocked", "color"),
     ]:
         colour = board.page.locator(selector).first.evaluate(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import ipywidgets
 import pytest
+from heads_samples import heads_widget
 from numeral_samples import length_widget, translation, translation_widget
 from playwright.sync_api import expect
 from widget_page import WidgetPage
@@ -107,6 +108,9 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
         length_widget(),
         length_widget(length=1),
         length_widget((1, 2, 3)),
+        heads_widget(),
+        heads_widget(revealed=True),
+        heads_widget(revealed=True, num_heads=32, prediction=4),
         MaskEditor(),
         MaskEditor(preset="window + padding"),
         MaskEditor(["a", "b"]),

@@ -2,6 +2,7 @@
 the tests fail at three times that, which leaves room for a busy machine."""
 
 import pytest
+from heads_samples import heads_widget
 from numeral_samples import length_widget
 from widget_page import WidgetPage
 from widget_trace import percentile, press_costs, slider_costs
@@ -20,6 +21,7 @@ CASES = {
     "softmax of 64, temperature": lambda: SoftmaxWidget([i / 10 for i in range(64)]),
     "temperature, 12 tokens": lambda: TemperatureWidget([i / 3 for i in range(12)]),
     "mask of 12 tokens, window": lambda: twelve_tokens("two-sided window"),
+    "heads, 1 to 32": lambda: heads_widget(revealed=True),
     "length, 1 to 12 digits": lambda: length_widget(range(1, 13)),
 }
 
