@@ -52,7 +52,7 @@ def heatmap(
         vmax: The weight of the brightest colour, if it must not be 1. The picture says so.
 
     Returns:
-        The axes. ``ax.images[0]`` is what :meth:`~matplotlib.figure.Figure.colorbar` wants.
+        The axes. ``ax.images[0]`` is what ``figure.colorbar`` wants.
 
     Raises:
         TypeError: ``weights`` or the mask are of a wrong kind, tokens are no strings.
