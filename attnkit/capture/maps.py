@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+_ROOT = "(the model)"
+
 
 class AttentionMap(NamedTuple):
     """The weights of one call of one attention, all heads.
 
-    A row (one query) sums to 1; it is all zeros for a query that may attend to no key.
+    A row (one query) sums to 1. For a query that may attend to no key it is what the model used:
+    zeros, or NaN where ``nn.MultiheadAttention`` was asked for its weights.
     """
 
     #: Dotted name of the module that attended, for ``model.get_submodule(name)``; "" is the model.
@@ -73,9 +76,9 @@ class Captured:
 
     def __repr__(self) -> str:
         lines = [f"{len(self.maps)} attention maps (batch, heads, queries, keys)"]
-        width = max((len(map_.name) for map_ in self.maps), default=0)
+        width = max((len(map_.name or _ROOT) for map_ in self.maps), default=0)
         lines += [
-            f"  {map_.name.ljust(width)}  call {map_.call}  {map_.kind:7}  "
+            f"  {(map_.name or _ROOT).ljust(width)}  call {map_.call}  {map_.kind:7}  "
             f"{tuple(map_.weights.shape)}"
             for map_ in self.maps
         ]

@@ -151,12 +151,12 @@ class Watch(TorchFunctionMode):
             return f"no attention ran in {chosen}, but it did in {names}: name these in only."
         if self.called:
             return (
-                f"{self.model_class} ran, but no attention was seen. Seen are "
-                "nn.MultiheadAttention, F.scaled_dot_product_attention and attnkit's modules; a "
-                "softmax written out by hand and other kernels are not. Call "
-                "F.scaled_dot_product_attention in its place, or say how to read the module: "
-                "capture_attention(model, readers={ItsClass: ...}). A Hugging Face model returns "
-                'its weights itself: from_pretrained(..., attn_implementation="eager"), then '
+                f"{self.model_class} ran, but no attention was seen.\n"
+                "Seen are nn.MultiheadAttention, F.scaled_dot_product_attention and attnkit's\n"
+                "modules; not a softmax written out by hand, nor other kernels.\n"
+                "Write F.scaled_dot_product_attention in its place, or say how to read the module:\n"
+                "capture_attention(model, readers={ItsClass: ...}). A Hugging Face model returns\n"
+                'its weights itself: from_pretrained(..., attn_implementation="eager"), then\n'
                 "model(..., output_attentions=True).attentions."
             )
         return (
