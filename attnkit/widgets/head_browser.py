@@ -43,7 +43,8 @@ class HeadBrowser(CourseWidget, files="head_browser"):
     ------
     layer, head: int, which map is large
     query: int, the row that is read aloud; the last one at first
-    scale: "shared", all maps from 0 to 1, or "head", each up to its own largest weight
+    scale: "shared", all maps from 0 to 1, or "head", each up to its own largest weight (of the
+        queries that have more than one key to choose from)
     mass: float from 0.01 to 1: each row shows its largest weights up to this sum, the rest faded
 
     Raises:
@@ -110,6 +111,10 @@ class HeadBrowser(CourseWidget, files="head_browser"):
         weights = self.weights()
         return weights > 0 if self.mass == 1 else maps.kept(weights, self.mass)
 
+    def _top(self) -> float:
+        blocked = None if self._blocked is None else self._blocked[self.layer, self.head]
+        return maps.largest(self.weights(), blocked)
+
     def shown(self) -> dict[str, Any]:
         """Which head, which query; scale and mass where they differ from the start."""
         held = {name: getattr(self, name) for name in ("layer", "head", "query")}
@@ -129,7 +134,7 @@ class HeadBrowser(CourseWidget, files="head_browser"):
         """The alt text of the picture."""
         layers, heads, n_queries, n_keys = self._maps.shape
         weights = self.weights()
-        largest = measures.whole_percent(float(weights.max()))
+        largest = measures.whole_percent(self._top())
         scale = "all maps on one scale, 0 to 100 %"
         if self.scale == "head":
             scale = f"each map on its own scale, this one from 0 to {largest}"
@@ -180,7 +185,7 @@ class HeadBrowser(CourseWidget, files="head_browser"):
         own = self.scale == "head"
         figure = drawing.new_figure(8.6, 4.4 if layers * heads > 1 else 4.0)
         weights = self.weights()
-        top = float(weights.max()) if own else 1.0
+        top = self._top() if own else 1.0
         blocked = None if self._blocked is None else self._blocked[self.layer, self.head]
         if layers * heads == 1:
             large = figure.subplots()

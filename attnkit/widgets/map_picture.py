@@ -88,11 +88,12 @@ def draw_thumbnails(
     montage = np.ones((*cover.shape, 4))
     for i in range(rows):
         for j in range(columns):
-            top = float(weights[i, j].max()) if own else 1.0
+            hidden = None if blocked is None else blocked[i, j]
+            top = maps.largest(weights[i, j], hidden) if own else 1.0
             place = (slice(i * high, i * high + n_queries), slice(j * wide, j * wide + n_keys))
-            montage[place] = colours(weights[i, j], None if blocked is None else blocked[i, j], top)
-            if blocked is not None:
-                cover[place] = blocked[i, j]
+            montage[place] = colours(weights[i, j], hidden, top)
+            if hidden is not None:
+                cover[place] = hidden
     axes.imshow(montage, interpolation="nearest", aspect="auto")
     if cover.numel() <= MOST_HATCHED:
         hatch(axes, cover)

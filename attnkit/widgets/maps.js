@@ -186,7 +186,9 @@ export function mapView({ label, signal, onHover, onPick }) {
   };
   const thin = (/** @type {"row" | "column"} */ axis) => axes[axis].forEach((span, i) => {
     const chosen = i === at[axis];
-    span.hidden = i % every[axis] !== 0 && !chosen;
+    const near = at[axis] >= 0 && Math.abs(i - at[axis]) < every[axis]; // it would lie under the chosen one
+    const hides = !chosen && (near || i % every[axis] !== 0);
+    if (span.hidden !== hides) span.hidden = hides;
     span.classList.toggle("aw-map-chosen", chosen);
   });
   const size = (/** @type {number} */ width, /** @type {number} */ height) => {

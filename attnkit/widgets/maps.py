@@ -83,6 +83,17 @@ def kept(weights: torch.Tensor, mass: float) -> torch.Tensor:
     return torch.zeros_like(chosen).scatter(-1, places, chosen)
 
 
+def largest(weights: torch.Tensor, blocked: torch.Tensor | None) -> float:
+    """The largest weight of a map, of the rows that have more than one key to choose from.
+
+    >>> largest(torch.tensor([[1.0, 0.0], [0.4, 0.6]]), torch.tensor([[False, True], [False] * 2]))
+    0.6000000238418579
+    """
+    choice = None if blocked is None else (~blocked).sum(-1) > 1
+    rows = weights if choice is None or not bool(choice.any()) else weights[choice]
+    return float(rows.max()) or float(weights.max())
+
+
 # ---------------------------------------------------------------- words
 
 

@@ -64,11 +64,23 @@ export function largestUntil(weights, columns, mass) {
   return kept;
 }
 
-/** The largest weight of a map. @param {ArrayLike<number>} weights */
-export function largest(weights) {
-  let most = 0;
-  for (let i = 0; i < weights.length; i++) if (weights[i] > most) most = weights[i];
-  return most;
+/**
+ * The largest weight of a map, of the rows that have more than one key to choose from: the first
+ * row of a causal map is always 100 %.
+ * @param {ArrayLike<number>} weights @param {number} columns @param {ArrayLike<number> | null} blocked
+ */
+export function largest(weights, columns, blocked) {
+  let [most, all] = [0, 0];
+  for (let start = 0; start < weights.length; start += columns) {
+    let [open, top] = [0, 0];
+    for (let i = start; i < start + columns; i++) {
+      if (!blocked || !blocked[i]) open++;
+      if (weights[i] > top) top = weights[i];
+    }
+    all = Math.max(all, top);
+    if (open > 1) most = Math.max(most, top);
+  }
+  return most || all;
 }
 
 /**
@@ -81,13 +93,14 @@ export function readMaps(model) {
   const flat = mapsOf(weightsOf(codesOf(model.get("_codes")), columns), rows * columns);
   const masks = model.get("_masks").map((/** @type {string} */ text) => blockedOf(text, rows * columns));
   const which = model.get("_mask_of");
+  const hidden = (/** @type {number} */ i) => (masks.length ? masks[which[i]] : null);
   const table = (/** @type {(i: number) => any} */ of) =>
     Array.from({ length: outer }, (_, row) => Array.from({ length: heads }, (_, head) => of(row * heads + head)));
   return {
     outer, heads, rows, columns,
     maps: table((i) => flat[i]),
-    blocked: table((i) => (masks.length ? masks[which[i]] : null)),
-    tops: table((i) => largest(flat[i])),
+    blocked: table(hidden),
+    tops: table((i) => largest(flat[i], columns, hidden(i))),
     masked: masks.length > 0,
   };
 }

@@ -21,7 +21,7 @@ WORK = {
     "EventDispatch", "FunctionCall", "FireAnimationFrame", "RunMicrotasks", "TimerFire",
     "UpdateLayoutTree", "RecalculateStyles", "Layout", "PrePaint", "Paint", "Layerize", "Commit",
     "UpdateLayer", "HitTest", "IntersectionObserverController::computeIntersections", "MinorGC",
-    "MajorGC", "EvaluateScript", "v8.evaluateModule",
+    "MajorGC", "EvaluateScript", "v8.compileModule", "v8.evaluateModule",
 }  # fmt: skip
 CATEGORIES = "devtools.timeline,blink.user_timing,disabled-by-default-devtools.timeline"
 
@@ -161,6 +161,69 @@ def press_costs(page, selector, presses=40):
         press(boxes[(7 * i + 3) % len(boxes)])
     session.detach()
     return work_per_move(stop(), first="pointerdown")
+
+
+KEY_MARKS = MARKS.replace("pointermove", "keydown").replace(" || !(event.buttons & 1)", "")
+
+
+def press(page, keys):
+    """Press keys where the focus is; each waits until the one before has been drawn."""
+    session = page.context.new_cdp_session(page)
+    for key in keys:
+        seen = page.evaluate("window.movesSeen")
+        session.send("Input.dispatchKeyEvent", {"type": "rawKeyDown", "key": key, "code": key})
+        session.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "code": key})
+        deadline = time.monotonic() + 10
+        time.sleep(0.05)
+        while page.evaluate("window.movesSeen") == seen:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"The key {key} is not seen.")
+            time.sleep(0.05)
+    session.detach()
+
+
+def key_costs(page, selector, keys):
+    """CPU milliseconds of each of `keys`, pressed on the element, after four that are left out."""
+    page.locator(selector).first.focus()
+    page.evaluate(KEY_MARKS)
+    press(page, keys[:4])
+    stop = start(page)
+    press(page, keys)
+    return work_per_move(stop(), "keydown")
+
+
+MOUNT = """([source, css, state]) => new Promise((done) => {
+  const style = document.createElement("style");
+  style.textContent = css;
+  document.head.append(style);
+  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  setTimeout(async () => {
+    performance.mark("begun");
+    const { default: widget } = await import(url);
+    const el = document.createElement("div");
+    el.className = "view w";
+    document.querySelector("main").append(el);
+    widget.render({ model: afm.model("w", state), el });
+    requestAnimationFrame(() => setTimeout(() => (performance.mark("moved"), done()), 0));
+  }, 50);
+})"""
+
+
+def first_paint_cost(page, widget, state):
+    """CPU milliseconds from the import of a widget's module until it has been painted."""
+    stop = start(page)
+    page.evaluate(MOUNT, [widget._esm, widget._css, state(widget)])
+    events = stop()
+    marks = {e["name"]: e for e in events if e.get("cat", "").startswith("blink.user_timing")}
+    begun, done = (marks[name]["ts"] for name in ("begun", "moved"))
+    thread = (marks["moved"]["pid"], marks["moved"]["tid"])
+    total, covered = 0, 0
+    for event in sorted((e for e in events if e.get("ph") == "X"), key=lambda e: e["ts"]):
+        end = event["ts"] + event.get("dur", 0)
+        mine = (event["pid"], event["tid"]) == thread and event["name"] in WORK
+        if mine and end >= begun and covered <= event["ts"] <= done:
+            total, covered = total + event.get("tdur", event.get("dur", 0)), end
+    return total / 1000
 
 
 def percentile(values, share):
