@@ -154,7 +154,7 @@ class Watch(TorchFunctionMode):
                 f"{self.model_class} ran, but no attention was seen.\n"
                 "Seen are nn.MultiheadAttention, F.scaled_dot_product_attention and attnkit's\n"
                 "modules; not a softmax written out by hand, nor other kernels.\n"
-                "Write F.scaled_dot_product_attention in its place, or say how to read the module:\n"
+                "Write F.scaled_dot_product_attention in its place, or say how to read it:\n"
                 "capture_attention(model, readers={ItsClass: ...}). A Hugging Face model returns\n"
                 'its weights itself: from_pretrained(..., attn_implementation="eager"), then\n'
                 "model(..., output_attentions=True).attentions."
