@@ -6,6 +6,7 @@ from io import BytesIO
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from heads_samples import heads_widget
+from map_samples import causal, heads, words
 from matplotlib.image import imread
 from numeral_samples import length_widget, translation_widget
 from playwright.sync_api import expect
@@ -13,8 +14,10 @@ from widget_page import WidgetPage
 
 from attnkit.widgets import (
     BottleneckGame,
+    HeadBrowser,
     MaskEditor,
     ScalingWidget,
+    SnapshotWidget,
     SoftmaxWidget,
     TemperatureWidget,
     measures,
@@ -344,6 +347,10 @@ def widgets_of_all_kinds(board):
     board.mount(heads_widget(num_heads=16, prediction=4, revealed=True), "heads")
     board.mount(MaskEditor([*HOSTILE, *"abcde"]), "manymask")
     board.page.locator(".manymask").get_by_label("scores").check()
+    masked = heads(2, 3, 5, 5, mask=causal(5))
+    board.mount(HeadBrowser(masked, words(5), mask=causal(5), mass=0.7), "allheads")
+    board.mount(HeadBrowser(heads(3, 9, 7, 7), HOSTILE, scale="head"), "ownheads")
+    board.mount(SnapshotWidget(masked, [0, 9], HOSTILE[:5], losses=[2.0, 1.0]), "film")
     for details in board.page.locator("details").all():
         details.evaluate("(d) => { d.open = true; }")
     board.settled()
@@ -394,6 +401,10 @@ def test_graphics_stand_out(board, theme):
         (".soft .aw-fill", "stroke"),
         (".soft .aw-fill-top", "stroke"),
         (".soft .aw-field", "borderTopColor"),
+        (".allheads .aw-map-area", "outlineColor"),
+        (".allheads .aw-hb-bar-fill", "color"),
+        (".film .aw-sn-loss path", "stroke"),
+        (".film .aw-sn-dot", "backgroundColor"),
         (".ask .aw-meter", "borderTopColor"),
         (".ratios .aw-wanted-mark", "backgroundColor"),
         (".ratios .aw-cursor", "stroke"),

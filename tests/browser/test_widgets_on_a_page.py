@@ -6,14 +6,17 @@ from pathlib import Path
 import ipywidgets
 import pytest
 from heads_samples import heads_widget
+from map_samples import causal, heads, words
 from numeral_samples import length_widget, translation, translation_widget
 from playwright.sync_api import expect
 from widget_page import WidgetPage
 
 from attnkit.widgets import (
     BottleneckGame,
+    HeadBrowser,
     MaskEditor,
     ScalingWidget,
+    SnapshotWidget,
     SoftmaxWidget,
     TemperatureWidget,
     TranslationWidget,
@@ -116,6 +119,13 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
         MaskEditor(["a", "b"]),
         MaskEditor([f"t{i}" for i in range(12)], preset="two-sided window"),
         MaskEditor(mask=[[(i * j + i) % 3 > 0 for j in range(8)] for i in range(8)]),
+        HeadBrowser(heads(2, 4, 9, 9, mask=causal(9)), words(9), mask=causal(9)),
+        HeadBrowser(heads(3, 12, 31, 31), words(31)),
+        HeadBrowser(heads(2, 2, 5, 13), words(5), words(13)),
+        HeadBrowser(heads(7, 3), scale="head"),
+        SnapshotWidget(heads(4, 3, 9, 9), [0, 10, 20, 30], words(9), losses=[3, 2, 1, 0.5]),
+        SnapshotWidget(heads(4, 13, 5), [0, 10, 20, 30], words(13), losses=[3, 2, 1, 0.5]),
+        SnapshotWidget(heads(2, 1, 3, 3, mask=causal(3)), [0, 9], mask=causal(3)),
     ],
     ids=lambda widget: repr(widget)[:40],
 )
