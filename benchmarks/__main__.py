@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import attention, capture, plots, widgets
+from benchmarks import attention, capture, heads, plots, widgets
 from benchmarks.report import Settings, Table, markdown
 
 #: A section is a function of the settings; a new one is a line here.
@@ -20,6 +20,7 @@ SECTIONS: dict[str, Callable[[Settings], Table]] = {
     "plots": plots.section,
     "capture": capture.section,
     "widgets": widgets.section,
+    "heads": heads.section,
 }
 
 

@@ -5,12 +5,18 @@ How it is measured is said in tests/browser/widget_trace.py. It needs a Chromium
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmarks.report import Settings, Table
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 AIM = 8.0  # milliseconds at p95
 TWELVE = {"tokens": [f"t{i}" for i in range(12)]}
@@ -60,15 +66,10 @@ def section(settings: Settings) -> Table:
 
 def measure(moves: int) -> dict[str, list[float]]:
     """CPU milliseconds of each slider move and each press, by case."""
-    from playwright.sync_api import sync_playwright
-
     from attnkit import widgets
 
     costs = {}
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=_chromium(), args=["--no-sandbox", "--disable-gpu"]
-        )
+    with chromium() as browser:
         moved = {name: (*case, ".aw-range") for name, case in CASES.items()}
         for name, (kind, traits, selector) in (moved | PRESSED).items():
             page = browser.new_page(viewport={"width": 1000, "height": 900})
@@ -78,8 +79,20 @@ def measure(moves: int) -> dict[str, list[float]]:
             cost = press_costs if name in PRESSED else slider_costs
             costs[name] = cost(page, selector, moves)
             page.close()
-        browser.close()
     return costs
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser without a window."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=_chromium(), args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
 
 
 def _chromium() -> str | None:
