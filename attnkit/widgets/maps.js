@@ -188,7 +188,8 @@ export function mapView({ label, signal, onHover, onPick }) {
     const chosen = i === at[axis];
     const near = at[axis] >= 0 && Math.abs(i - at[axis]) < every[axis]; // it would lie under the chosen one
     const hides = !chosen && (near || i % every[axis] !== 0);
-    if (span.hidden !== hides) span.hidden = hides;
+    const visibility = hides ? "hidden" : ""; // unlike display, it costs no layout
+    if (span.style.visibility !== visibility) span.style.visibility = visibility;
     span.classList.toggle("aw-map-chosen", chosen);
   });
   const size = (/** @type {number} */ width, /** @type {number} */ height) => {
