@@ -5,7 +5,7 @@
 fills in what is missing in attnkit/data/ch4-masks.json. The parts:
 
 ``floors``   the exact floors of a reader who sees only the last few characters: 2 minutes
-``masks``    400 steps with the causal mask and one key too far, 5 seeds, models kept; one too few, 3
+``masks``    400 steps with the causal mask, one key too far (5 seeds, models kept), one too few (3)
 ``windows``  400 steps with windows of 1 to 16 keys: 3 seeds
 ``longer``   1,600 steps with a window of 2 and with the causal mask: 3 seeds
 ``padding``  a reader of whole texts, trained with and without a padding mask: 3 seeds; models kept
