@@ -3,11 +3,12 @@ the tests fail at three times that, which leaves room for a busy machine."""
 
 import pytest
 from heads_samples import heads_widget
+from map_samples import heads, words
 from numeral_samples import length_widget
-from widget_page import WidgetPage
-from widget_trace import percentile, press_costs, slider_costs
+from widget_page import WidgetPage, state
+from widget_trace import first_paint_cost, key_costs, percentile, press_costs, slider_costs
 
-from attnkit.widgets import MaskEditor, ScalingWidget, SoftmaxWidget, TemperatureWidget
+from attnkit.widgets import HeadBrowser, MaskEditor, ScalingWidget, SoftmaxWidget, TemperatureWidget
 
 LIMIT = 24.0  # milliseconds
 
