@@ -41,8 +41,8 @@ def mask_diagram(
 
     Args:
         mask: Boolean, True = may attend, ``(queries, keys)`` with any leading axes of size 1. Of a
-            mask with one row for all queries, as :func:`attnkit.masks.padding_mask` makes them, there
-            are as many rows as query tokens.
+            mask with one row for all queries, as :func:`attnkit.masks.padding_mask` makes them,
+            there are as many rows as query tokens.
         query_tokens: The tokens of the rows; numbers from 0 if left out.
         key_tokens: The tokens of the columns; left out, those of the rows if the mask is square.
         ax: Where to draw, and nowhere else. None makes a new pyplot figure.

@@ -129,14 +129,14 @@ class BottleneckGame(CourseWidget, files="bottleneck"):
     >>> game.curve(looking=False)
     [Trials(length=4, trials=1, right=0, digits_right=0.75)]
 
-    Traits
-    ------
-    accuracy: dict: model name → dict: number of digits → (median, low, high), at most 4 models
-    lengths: rising numbers of digits, one round for each
-    seconds: how long a number is shown, 1 to 60; None: until the reader hides it
-    seed: int for the same numbers each time, or None
-    revealed: bool; False keeps the models' curves back until the first round is over
-    rounds: list of dicts, one for each answer: looking, length, asked, typed, right, digits_right
+    Traits:
+        accuracy: dict: model name → dict: number of digits → (median, low, high), at most 4 models
+        lengths: rising numbers of digits, one round for each
+        seconds: how long a number is shown, 1 to 60; None: until the reader hides it
+        seed: int for the same numbers each time, or None
+        revealed: bool; False keeps the models' curves back until the first round is over
+        rounds: list of dicts, one for each answer: looking, length, asked, typed, right,
+            digits_right
 
     Accuracy is the share of numbers that a model gets right as a whole, over its training runs.
     `digits_right` is the share of the digits asked for that were typed at their place, counted from

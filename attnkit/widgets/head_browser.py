@@ -39,13 +39,13 @@ class HeadBrowser(CourseWidget, files="head_browser"):
         mask: boolean, True = may attend, broadcastable to the weights; what it blocks is hatched.
         names: a name for each layer, "layer 0" and so on by default.
 
-    Traits
-    ------
-    layer, head: int, which map is large
-    query: int, the row that is read aloud; the last one at first
-    scale: "shared", all maps from 0 to 1, or "head", each up to its own largest weight (of the
-        queries that have more than one key to choose from)
-    mass: float from 0.01 to 1: each row shows its largest weights up to this sum, the rest faded
+    Traits:
+        layer, head: int, which map is large
+        query: int, the row that is read aloud; the last one at first
+        scale: "shared", all maps from 0 to 1, or "head", each up to its own largest weight (of the
+            queries that have more than one key to choose from)
+        mass: float from 0.01 to 1: each row shows its largest weights up to this sum, the rest
+            faded
 
     Raises:
         TypeError, ValueError: what `read_weights` refuses, tokens that do not fit, or too many.

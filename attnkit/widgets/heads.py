@@ -59,13 +59,12 @@ class HeadsWidget(CourseWidget, files="heads"):
         tokens: labels of the queries; of the keys too, unless `key_tokens` are given. None
             numbers them.
 
-    Traits
-    ------
-    num_heads: int, which of the runs
-    head: int, which of its maps is large
-    query: int, the row that is read aloud; the last one at first
-    prediction: None, or the reader's guess: one of the numbers of heads, or 0 for none of them
-    revealed: bool; False asks for the guess before it shows accuracies and maps
+    Traits:
+        num_heads: int, which of the runs
+        head: int, which of its maps is large
+        query: int, the row that is read aloud; the last one at first
+        prediction: None, or the reader's guess: one of the numbers of heads, or 0 for none of them
+        revealed: bool; False asks for the guess before it shows accuracies and maps
 
     Raises:
         TypeError, ValueError: runs that do not fit together, or weights that are none.

@@ -43,11 +43,10 @@ class LengthWidget(CourseWidget, files="length"):
     not make all that follow wrong. The page carries one byte for each weight; none is off by
     more than 0.005.
 
-    Traits
-    ------
-    length: int, one of the lengths given; the longest at the start
-    example: int, which example of that length; 0 where the length has fewer
-    model: str, whose weights the map shows; "" where no model has weights
+    Traits:
+        length: int, one of the lengths given; the longest at the start
+        example: int, which example of that length; 0 where the length has fewer
+        model: str, whose weights the map shows; "" where no model has weights
 
     Raises:
         TypeError, ValueError: examples or accuracy that are empty, do not fit each other, or hold

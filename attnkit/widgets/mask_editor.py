@@ -43,17 +43,16 @@ class MaskEditor(CourseWidget, files="mask_editor"):
 
     The number of tokens stays as it was when the widget was made, 2 to 12.
 
-    Traits
-    ------
-    tokens: list of str; drawn literally
-    scores: n rows of n finite numbers; without them a fixed table of random ones
-    mask: n rows of n bools, True = this query may attend to this key; a tensor that broadcasts to
-        (n, n) may be given. A mask that no preset gives makes the preset "custom"
-    preset: "all", "causal", "window", "two-sided window", "padding", "causal + padding",
-        "window + padding" or "custom"; "custom" brings back the mask that was drawn last
-    window: int from 1 to n; keys in the window, the query's own included
-    length: int from 0 to n; the tokens after it are shown as 〈pad〉, whatever the mask says
-    """
+    Traits:
+        tokens: list of str; drawn literally
+        scores: n rows of n finite numbers; without them a fixed table of random ones
+        mask: n rows of n bools, True = this query may attend to this key; a tensor that broadcasts
+            to (n, n) may be given. A mask that no preset gives makes the preset "custom"
+        preset: "all", "causal", "window", "two-sided window", "padding", "causal + padding",
+            "window + padding" or "custom"; "custom" brings back the mask that was drawn last
+        window: int from 1 to n; keys in the window, the query's own included
+        length: int from 0 to n; the tokens after it are shown as 〈pad〉, whatever the mask says
+        """
 
     tokens = TextList(TOKENS).tag(sync=True)
     scores = ScoreTable().tag(sync=True)

@@ -35,15 +35,15 @@ class ScalingWidget(CourseWidget, files="scaling"):
     that the page carries them exactly: Python and browser compute the same scores. The histogram
     comes from 8,192 other pairs.
 
-    Traits
-    ------
-    d_k: int from 1 to 1024
-    scale: bool; divide the scores by √d_k?
-    temperature: float greater than 0
-    sample: int from 0 to 7; which of eight queries
-    prediction: None, or the reader's guess (0 to 1) of the largest weight at d_k = 256, unscaled
-    revealed: bool; False asks for the guess before it shows any weights
-    """
+    Traits:
+        d_k: int from 1 to 1024
+        scale: bool; divide the scores by √d_k?
+        temperature: float greater than 0
+        sample: int from 0 to 7; which of eight queries
+        prediction: None, or the reader's guess (0 to 1) of the largest weight at d_k = 256,
+            unscaled
+        revealed: bool; False asks for the guess before it shows any weights
+        """
 
     d_k = WholeNumber(64, 1, tables.D_MAX).tag(sync=True)
     scale = traitlets.Bool(True).tag(sync=True)

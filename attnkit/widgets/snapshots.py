@@ -42,11 +42,10 @@ class SnapshotWidget(CourseWidget, files="snapshots"):
         query_tokens, key_tokens, mask: as in `HeadBrowser`.
         losses: the loss at each snapshot, drawn as a curve.
 
-    Traits
-    ------
-    step: int, one of `steps`; the last one at first
-    head: int, which head is large
-    query: int, the row that is read aloud; the last one at first
+    Traits:
+        step: int, one of `steps`; the last one at first
+        head: int, which head is large
+        query: int, the row that is read aloud; the last one at first
 
     Raises:
         TypeError, ValueError: what `read_weights` refuses; steps, losses or tokens that do not fit.

@@ -26,12 +26,11 @@ class SoftmaxWidget(CourseWidget, files="softmax"):
     >>> [round(100 * w, 1) for w in widget.weights().tolist()]
     [0.3, 0.3, 99.4]
 
-    Traits
-    ------
-    scores: list of finite numbers, 1 to 64
-    labels: list of str, one for each score; drawn literally
-    temperature: float greater than 0
-    shift: float, a constant added to every score (it changes nothing)
+    Traits:
+        scores: list of finite numbers, 1 to 64
+        labels: list of str, one for each score; drawn literally
+        temperature: float greater than 0
+        shift: float, a constant added to every score (it changes nothing)
 
     To change the number of tokens set scores and labels together:
     ``with widget.hold_trait_notifications(): widget.scores = …; widget.labels = …``

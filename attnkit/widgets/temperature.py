@@ -32,13 +32,12 @@ class TemperatureWidget(CourseWidget, files="temperature"):
     >>> print(widget.needed_temperature())
     None
 
-    Traits
-    ------
-    scores: list of 2 to 12 finite numbers
-    labels: list of str, one for each score; drawn literally
-    wanted: list of wanted shares, at least 0; only their ratios count, the sum may be anything
-    temperature: float greater than 0
-    revealed: bool; False keeps verdict and needed temperatures back until the reader moves T
+    Traits:
+        scores: list of 2 to 12 finite numbers
+        labels: list of str, one for each score; drawn literally
+        wanted: list of wanted shares, at least 0; only their ratios count, the sum may be anything
+        temperature: float greater than 0
+        revealed: bool; False keeps verdict and needed temperatures back until the reader moves T
 
     To change the number of tokens set the three lists together, inside
     ``with widget.hold_trait_notifications():``.

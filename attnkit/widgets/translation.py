@@ -40,10 +40,9 @@ class TranslationWidget(CourseWidget, files="translation"):
             ``attnkit.numerals.GLOSSES``.
         wrong: for each translation the positions of its wrong words (from 0); they are marked.
 
-    Traits
-    ------
-    example: int, which of the translations
-    word: int, which word of it; 0 when a shorter translation lacks the word
+    Traits:
+        example: int, which of the translations
+        word: int, which word of it; 0 when a shorter translation lacks the word
 
     Raises:
         TypeError, ValueError: no translations, other sizes, or weights that are none.
