@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from safetensors.torch import save_file
 from tqdm import tqdm
 
+from attnkit.numerals import WORD_KINDS
 from attnkit.seq2seq import shifted_right
 from attnkit.tasks import Vocabulary
 from attnkit.training import fit, save
@@ -52,12 +53,25 @@ def loss(model, batch):
     return F.cross_entropy(scores.mT, batch.target, ignore_index=Vocabulary.pad)
 
 
+def has_digit_words(number: int) -> bool:
+    """Whether it is known of some digit word which character it comes from."""
+    pair = chapter.task.pair(number)
+    kinds = [WORD_KINDS[word] for word in pair.words]
+    return any(kind == "digit" and own for kind, own in zip(kinds, pair.sources, strict=True))
+
+
 def snapshot(model, numbers) -> dict:
-    """Loss, exact translations and hits of each cross-attention head on fresh numbers."""
+    """Of fresh numbers: loss, exact translations, and what each cross-attention head hits.
+
+    ``hits`` is the share of digit words, ``aligned`` that of the numbers whose digit words all hit;
+    the right words before are given for both, and for ``exact`` the model writes alone.
+    """
     with torch.enable_grad():  # PyTorch warns of its fast path for padded batches
         fresh = loss(model, chapter.task.batch(numbers)).item()
     found = {"loss": fresh, "exact": chapter.exact(model, numbers)}
     found["hits"] = chapter.hits(model, numbers).tolist()
+    whole = torch.stack([chapter.hits(model, [n]) for n in numbers if has_digit_words(n)]) == 1
+    found["aligned"] = whole.float().mean(dim=0).tolist()
     return found
 
 
