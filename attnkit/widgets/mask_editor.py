@@ -52,7 +52,7 @@ class MaskEditor(CourseWidget, files="mask_editor"):
             "window + padding" or "custom"; "custom" brings back the mask that was drawn last
         window: int from 1 to n; keys in the window, the query's own included
         length: int from 0 to n; the tokens after it are shown as 〈pad〉, whatever the mask says
-        """
+    """
 
     tokens = TextList(TOKENS).tag(sync=True)
     scores = ScoreTable().tag(sync=True)

@@ -43,7 +43,7 @@ class ScalingWidget(CourseWidget, files="scaling"):
         prediction: None, or the reader's guess (0 to 1) of the largest weight at d_k = 256,
             unscaled
         revealed: bool; False asks for the guess before it shows any weights
-        """
+    """
 
     d_k = WholeNumber(64, 1, tables.D_MAX).tag(sync=True)
     scale = traitlets.Bool(True).tag(sync=True)
