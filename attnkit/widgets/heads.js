@@ -34,7 +34,7 @@ function render({ model, el }) {
   /** @type {string[]} */ const keys = model.get("_key_tokens");
   const enough = model.get("_enough");
   const maps = runs.map((run) => mapsOf(weightsOf(codesOf(run.codes), columns), rows * columns));
-  const tops = maps.map((heads) => heads.map(largest));
+  const tops = maps.map((heads) => heads.map((map) => largest(map, columns, null)));
   const shown = { run: 0, head: 0, query: 0 };
   let key = -1; // the key that the reader stands on, if any
   let hover = /** @type {{row: number, column: number} | null} */ (null);
