@@ -91,12 +91,26 @@ function render({ model, el }) {
       make("span", { class: "aw-key aw-heads-key-now" }, "the number chosen")));
 
   /* ---- the heads of one model */
-  const headName = (/** @type {number} */ row, /** @type {number} */ column) => row * tableOf(numbers[shown.run])[1] + column;
-  const table = thumbnails({
-    label: "Heads of this model", signal,
-    onPick: (row, column) => commit(model, { head: headName(row, column) }),
-    spoken: (row, column) => `head ${headName(row, column)}`,
-  });
+  /** A table of thumbnails for each model, made when it is first shown. */
+  const tables = /** @type {ReturnType<typeof thumbnails>[]} */ ([]);
+  const tableRoom = make("div");
+  function tableOfRun(/** @type {number} */ run) {
+    if (!tables[run]) {
+      const [lines, across] = tableOf(numbers[run]);
+      const table = thumbnails({
+        label: "Heads of this model", signal,
+        onPick: (row, column) => commit(model, { head: row * across + column }),
+        spoken: (row, column) => `head ${row * across + column}`,
+      });
+      const names = Array.from({ length: lines }, (_, i) => (lines === 1 ? "head" : `${i * across} +`));
+      table.build(names, Array.from({ length: across }, (_, i) => String(i)), shape);
+      table.draw(names.map((_, i) => maps[run].slice(i * across, (i + 1) * across)), shape, () => ({ top: 1 }));
+      tableRoom.append(table.node);
+      tables[run] = table;
+    }
+    tables.forEach((table, i) => (table.node.hidden = i !== run));
+    return tables[run];
+  }
   const tableTitle = make("p", { class: "aw-panel-title" });
   const mapTitle = make("p", { class: "aw-panel-title" });
   const view = mapView({
@@ -108,6 +122,7 @@ function render({ model, el }) {
     onPick(at) {
       hover = null;
       key = at.column;
+      view.select(at.row, at.column); // a second key may come before the next frame
       if (at.row === model.get("query")) pointed.ask();
       else commit(model, { query: at.row });
     },
@@ -129,7 +144,7 @@ function render({ model, el }) {
     signal,
   );
   const mapsPanel = make("div", { class: "aw-heads-maps" },
-    make("div", { class: "aw-heads-left" }, tableTitle, table.node),
+    make("div", { class: "aw-heads-left" }, tableTitle, tableRoom),
     make("div", { class: "aw-heads-right" }, mapTitle, view.node, legend.node, reading));
   const root = make(
     "div", { class: "aw-root aw-heads", role: "group", "aria-label": "How many heads" },
@@ -175,7 +190,6 @@ function render({ model, el }) {
   }
   const spread = (/** @type {number} */ i) => `median ${percent(chart.medians[i])}, ${range(i)}`;
 
-  let drawnRun = -1;
   let later = 0;
   function update() {
     shown.run = Math.max(0, numbers.indexOf(model.get("num_heads")));
@@ -201,15 +215,8 @@ function render({ model, el }) {
     setText(again, prediction === null ? "Make a guess" : "Guess again");
 
     if (revealed) {
-      const [lines, across] = tableOf(heads);
-      if (drawnRun !== shown.run) {
-        drawnRun = shown.run;
-        const names = Array.from({ length: lines }, (_, i) => (lines === 1 ? "head" : `${i * across} +`));
-        table.build(names, Array.from({ length: across }, (_, i) => String(i)), shape);
-        const grouped = names.map((_, i) => maps[shown.run].slice(i * across, (i + 1) * across));
-        table.draw(grouped, shape, () => ({ top: 1 }));
-      }
-      table.select(Math.floor(shown.head / across), shown.head % across);
+      const across = tableOf(heads)[1];
+      tableOfRun(shown.run).select(Math.floor(shown.head / across), shown.head % across);
       view.draw(map(), { top: 1 });
       setText(tableTitle, heads === 1 ? "The only head of this model" : `All ${heads} heads of this model, on one scale`);
       setText(mapTitle, `Head ${shown.head}: largest weight ${percent(tops[shown.run][shown.head])}`);

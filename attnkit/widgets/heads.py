@@ -185,7 +185,7 @@ class HeadsWidget(CourseWidget, files="heads"):
         box = column - 2.25
         start = SLIDER + (SKIPPED if self.prediction is None else ANSWER)
         if not self.revealed:
-            items = [1.875 + 0.6 * len(str(heads)) for heads in self._checked]
+            items = [max(2.75, 1.875 + 0.6 * len(str(heads))) for heads in self._checked]
             start = SLIDER + ASK + LINE * lines(heads_runs.question(self._checked), box)
             start += 3.0 * (rows_of([*items, 1.875 + 6.0], box) - 1) + 3.0 * (box < 17)
         elif self.prediction is not None:
