@@ -1,11 +1,35 @@
-"""What is wrong with numbers that are meant to be attention weights, and the likeliest cause."""
+"""What is wrong with things that are meant to be attention weights, and the likeliest cause."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from torch import Tensor
 
 #: A blocked key may have this weight: e to the power of a mask that is added as a finite number.
 LEAST = 1e-6
+#: How far a row of bfloat16 may be from a sum of 1.
+BFLOAT16 = 3e-2
+
+
+def hides_entries(values: Any) -> bool:
+    """Is it one of NumPy's masked arrays, with something masked?"""
+    return hasattr(values, "filled") and bool(values.mask.any())
+
+
+def cure_of(weights: Any, name: str) -> str:
+    """What to do with things that hold weights in another way, if it is known."""
+    if isinstance(weights, Tensor | Mapping) or not isinstance(weights, Iterable):
+        return ""
+    if hasattr(weights, "__array__"):
+        return f" Convert it: {name}.astype(float)." if hasattr(weights, "astype") else ""
+    first = next(iter(weights), None)
+    if hasattr(first, "_fields") and hasattr(first, "weights"):
+        return f" Take the field of each: [one.weights for one in {name}]."
+    if isinstance(first, list | tuple) and any(hasattr(inner, "__array__") for inner in first):
+        return f" Stack the inner ones: [torch.stack(inner) for inner in {name}]."
+    return ""
 
 
 def check_values(tensor: Tensor, axes: tuple[str, ...], tolerance: float, name: str) -> None:
@@ -29,6 +53,9 @@ def check_values(tensor: Tensor, axes: tuple[str, ...], tolerance: float, name: 
         )
     sums = tensor.sum(-1)
     wrong = ((sums - 1).abs() > tolerance) & (sums != 0)
+    if wrong.any() and tolerance < BFLOAT16 and (tensor.bfloat16() == tensor).all():
+        # NumPy has no bfloat16: such weights come as .float(), rounded all the same.
+        wrong &= (sums - 1).abs() > BFLOAT16
     if wrong.any():
         at = wrong.nonzero()[0]
         raise ValueError(
@@ -45,7 +72,7 @@ def _why_no_sum(tensor: Tensor, sums: Tensor, tolerance: float) -> str:
     whole = sums.mean().round()
     if whole > 1 and ((sums - whole).abs() <= tolerance * whole).all():
         return (
-            f"All rows sum to {whole:.0f}: maps added up over heads, layers or sequences? Their "
+            f"All rows sum to {whole:g}: maps added up over heads, layers or sequences? Their "
             "mean has rows that sum to 1."
         )
     if sums.max() <= 1 + tolerance:

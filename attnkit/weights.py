@@ -13,10 +13,15 @@ import torch
 from torch import Tensor
 
 from attnkit import expect
-from attnkit.weight_faults import check_blocked, check_values
+from attnkit.weight_faults import BFLOAT16, check_blocked, check_values, cure_of, hides_entries
 
-#: How far the sum of a row may be from 1. Half precision rounds each weight of a row.
-TOLERANCE = {torch.float16: 5e-3, torch.bfloat16: 3e-2}
+#: How far the sum of a row may be from 1. Low precision rounds each weight of a row.
+TOLERANCE = {
+    torch.float16: 5e-3,
+    torch.bfloat16: BFLOAT16,
+    torch.float8_e4m3fn: 7e-2,
+    torch.float8_e5m2: 0.13,
+}
 TOLERANCE_ELSE = 1e-3
 
 
@@ -60,9 +65,9 @@ def read_weights(
     """
     axes = tuple(axes)
     tensor, tolerance = _tensor(weights, axes, name)
-    tensor = _with_axes(tensor, axes, name)
     if tensor.numel() == 0:
         raise ValueError(f"{name} must have at least one query and one key, {_shaped(tensor)}.")
+    tensor = _with_axes(tensor, axes, name)
     check_values(tensor, axes, tolerance, name)
     if mask is not None:
         check_blocked(tensor, read_mask(mask, tensor.shape), axes, name)
@@ -86,7 +91,8 @@ def read_tokens(tokens: Any, n: int, *, name: str = "tokens") -> list[str]:
             f"{name} must be a sequence of strings, got one string, {_short(tokens)}: a string is "
             f"not a list of tokens. One token per character is list(...), one per word .split()."
         )
-    if isinstance(tokens, Set | Mapping) or not hasattr(tokens, "__iter__"):
+    one = getattr(tokens, "ndim", 1) == 0
+    if isinstance(tokens, Set | Mapping) or not hasattr(tokens, "__iter__") or one:
         raise TypeError(
             f"{name} must be a sequence of strings in the order of the axis, got "
             f"{type(tokens).__name__}. Make it a list."
@@ -96,7 +102,9 @@ def read_tokens(tokens: Any, n: int, *, name: str = "tokens") -> list[str]:
         if isinstance(token, str):
             continue
         cure = f"Convert it: {name} = [str(t) for t in {name}]."
-        if isinstance(token, list | tuple):
+        if isinstance(token, bytes):
+            cure = f"Decode them: {name} = [t.decode() for t in {name}]."
+        elif isinstance(token, list | tuple) or getattr(token, "ndim", 0):
             cure = f"For a batch of one sequence: {name}[0]."
         elif hasattr(token, "__index__") and not isinstance(token, bool):
             cure = "Token ids are decoded first: tokenizer.convert_ids_to_tokens(ids)."
@@ -157,22 +165,30 @@ def _tensor(weights: Any, axes: tuple[str, ...], name: str) -> tuple[Tensor, flo
         )
     if isinstance(weights, list | tuple) and any(w is None or _is_array(w) for w in weights):
         return _stacked(weights, axes, name)
+    if hides_entries(weights):
+        raise TypeError(
+            f"{name} must have a value everywhere, got a masked array with masked entries. If these"
+            f" are blocked keys: {name}.filled(0), with mask=~{name}.mask."
+        )
     try:
         tensor = _plain(weights)
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(
             f"{name} must be a tensor, an array or nested lists of numbers with rows of one length,"
-            f" got {type(weights).__name__} that is none of these."
+            f" got {type(weights).__name__} that is none of these.{cure_of(weights, name)}"
         ) from None
     if tensor.dtype == torch.bool:
         raise TypeError(
             f"{name} must be floating point, got booleans. A mask? plots.mask_diagram draws masks."
         )
     if not tensor.is_floating_point():
-        raise TypeError(
-            f"{name} must be floating point, got {tensor.dtype}. If these are weights that happen "
-            "to be whole numbers, convert them with .float(); token ids are not weights."
-        )
+        cure = "Attention weights are real numbers."
+        if not tensor.is_complex():
+            cure = (
+                "If these are weights that happen to be whole numbers, convert them with .float(); "
+                "token ids are not weights."
+            )
+        raise TypeError(f"{name} must be floating point, got {tensor.dtype}. {cure}")
     dtype = torch.float64 if tensor.dtype == torch.float64 else torch.float32
     return tensor.to(dtype), TOLERANCE.get(tensor.dtype, TOLERANCE_ELSE)
 
@@ -188,7 +204,8 @@ def _plain(values: Any) -> Tensor:
         array = values.__array__()
         # PyTorch has neither long double nor the bfloat16 that other libraries add to NumPy.
         kind = {"longdouble": "float64", "float128": "float64", "bfloat16": "float32"}
-        return torch.tensor(array.astype(kind.get(array.dtype.name, array.dtype)))
+        native = array.dtype.newbyteorder("=")
+        return torch.tensor(array.astype(kind.get(array.dtype.name, native)))
 
 
 def _stacked(layers: Sequence[Any], axes: tuple[str, ...], name: str) -> tuple[Tensor, float]:
@@ -215,10 +232,8 @@ def _stacked(layers: Sequence[Any], axes: tuple[str, ...], name: str) -> tuple[T
 def _with_axes(tensor: Tensor, axes: tuple[str, ...], name: str) -> Tensor:
     given, wanted = tensor, f"({', '.join(axes)})"
     if tensor.dim() < 2:
-        raise ValueError(
-            f"{name} must have the axes {wanted}, {_shaped(given)}. For the row of one query: "
-            f"{name}[None]."
-        )
+        cure = f" For the row of one query: {name}[None]." if tensor.dim() else ""
+        raise ValueError(f"{name} must have the axes {wanted}, {_shaped(given)}.{cure}")
     while tensor.dim() > len(axes):
         if tensor.shape[0] == 1:
             tensor = tensor[0]

@@ -21,13 +21,16 @@ def some(*shape, dtype=torch.float32):
     return torch.randn(shape, generator=generator).softmax(-1).to(dtype)
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+@pytest.mark.parametrize(
+    "dtype",
+    [torch.float8_e4m3fn, torch.float8_e5m2, torch.float16, torch.bfloat16, torch.float32],
+)
 def test_floats_come_back_as_a_new_float32_tensor(dtype):
-    given = some(3, 97, dtype=dtype)
+    given = some(7, 97, dtype=dtype)
     read = read_weights(given)
     assert read.dtype == torch.float32 and torch.equal(read, given.float())
     read[0, 0] = 5
-    assert given[0, 0] < 1
+    assert given[0, 0].float() < 1
 
 
 def test_float64_stays_and_gradients_and_inference_end_here():
@@ -41,7 +44,7 @@ def test_float64_stays_and_gradients_and_inference_end_here():
     assert torch.equal(read_weights(some(3, 5).to_sparse()), some(3, 5))
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "longdouble"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", ">f4", "float64", ">f8", "longdouble"])
 def test_arrays_are_read_whatever_their_dtype_order_and_flags(dtype):
     array = some(5, 3).numpy().astype(dtype)[::-1]
     array.flags.writeable = False
@@ -121,6 +124,9 @@ def test_lists_of_maps_are_heads_steps_or_layers_of_one_head():
         ((0, 5), ("queries", "keys"), "at least one query and one key.*\\(0, 5\\)"),
         ((3, 0), ("queries", "keys"), "at least one query and one key"),
         ((0, 3, 5), HEADS, "at least one query"),
+        ((0, 3, 5), ("queries", "keys"), r"at least one query.*\(0, 3, 5\)"),
+        ((0,), ("queries", "keys"), "at least one query"),
+        ((), ("queries", "keys"), r"got the shape \(\)\.$"),
     ],
 )
 def test_shapes_that_are_refused(shape, axes, message):
@@ -147,10 +153,14 @@ def test_batches_and_pairs_in_lists_are_refused():
         (causal_mask(3), "got booleans.*plots.mask_diagram"),
         (torch.eye(3).long(), r"got torch.int64.*\.float\(\)"),
         ([[1, 0]], "got torch.int64"),
-        (np.eye(2, dtype=complex), "got torch.complex128"),
+        (np.eye(2, dtype=complex), "got torch.complex128. Attention weights are real"),
         ("weights", "got str that is none"),
         ([[0.5, 0.5], [1.0]], "rows of one length"),
         (np.array([["a"]]), "got ndarray"),
+        (np.array([[0.5, 0.5]], dtype=object), r"got ndarray.*weights\.astype\(float\)"),
+        ([[torch.eye(3), torch.eye(3)]], r"\[torch\.stack\(inner\) for inner in weights\]"),
+        ([AttentionOutput(torch.eye(3), torch.eye(3))], r"\[one\.weights for one in weights\]"),
+        (np.ma.masked_array([[1.0, 9.0]], [[0, 1]]), r"masked entries.*weights\.filled\(0\)"),
     ],
 )
 def test_types_that_are_refused(given, message):
@@ -200,6 +210,16 @@ def test_half_precision_is_forgiven_its_rounding_and_float32_is_not():
         with pytest.raises(ValueError, match="sum to 1"):
             read_weights(given)
         read_weights(some(97, 499, dtype=dtype))
+
+
+def test_bfloat16_is_known_by_its_values_where_numpy_cannot_say_it():
+    rounded = some(97, 7, dtype=torch.bfloat16).float()
+    assert ((rounded.sum(-1) - 1).abs() > 1e-3).any()
+    for given in (rounded, rounded.numpy(), rounded.double(), rounded.tolist(), list(rounded)):
+        assert read_weights(given).shape == (97, 7)
+    rounded[0, 0] += 0.0625  # of bfloat16 too
+    with pytest.raises(ValueError, match=r"sum to 1, got a sum of 1\.06"):
+        read_weights(rounded)
 
 
 def test_rows_of_zeros_may_see_nothing():
@@ -268,6 +288,9 @@ def test_tokens_are_strings_of_any_kind():
         ([101, 102], r"got 101 \(int\) at place 0.*decoded first"),
         (torch.tensor([101, 102]), "decoded first"),
         ([["a", "b"]], r"For a batch of one sequence: tokens\[0\]"),
+        (np.array([["a", "b"]]), r"For a batch of one sequence: tokens\[0\]"),
+        ([b"a", b"b"], r"got b'a' \(bytes\).*t\.decode\(\)"),
+        (np.array("ab"), "got ndarray"),
         (["a", None], r"got None \(NoneType\) at place 1"),
         ({"a", "b"}, "in the order of the axis, got set"),
         ({"a": 1, "b": 2}, "got dict"),
