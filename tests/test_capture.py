@@ -190,6 +190,16 @@ def test_a_causal_hint_is_followed_as_pytorch_follows_it():
         close(found.weights, by_hand(module, x, x, blocked=mask))
 
 
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_queries_and_keys_of_one_tensor_are_self_whatever_the_values(batch_first):
+    attention = nn.MultiheadAttention(12, 3, batch_first=batch_first)
+    x = torch.randn(2, 5, 12)
+    with capture_attention(attention) as captured:
+        attention(x, x, x + 1)
+        attention(x, x.clone(), x)
+    assert [found.kind for found in captured] == ["self", "cross"]
+
+
 def test_a_row_that_may_see_nothing_is_what_the_model_made_of_it():
     module = nn.MultiheadAttention(D_MODEL, HEADS, batch_first=True)
     x = torch.randn(BATCH, T_Q, D_MODEL)

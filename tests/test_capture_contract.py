@@ -1,8 +1,11 @@
 """capture_attention: what it says, what it refuses, and that nothing of it stays behind."""
 
 import copy
+import gc
 import math
+import pickle
 import threading
+import weakref
 
 import pytest
 import torch
@@ -297,6 +300,27 @@ def test_hooks_that_read_our_modules_are_taken_off():
     assert len(captured) == 1
 
 
+def test_copies_and_files_made_inside_can_be_read_and_tell_nobody():
+    model = MultiHeadAttention(D_MODEL, HEADS)
+    with capture_attention(model) as captured:
+        copied, stored = copy.deepcopy(model), pickle.dumps(model)
+        read_back = pickle.loads(stored)
+        for module in (model, copied, read_back):
+            module(X)
+    assert len(captured) == 1
+    pickle.dumps(copied)
+
+
+def test_what_the_caller_lets_go_is_freed():
+    model = encoder()
+    with capture_attention(model) as captured:
+        model(torch.relu(X))  # a call from this frame, not from the model
+    gone = [weakref.ref(model), weakref.ref(captured.maps[0].weights)]
+    del model, captured
+    gc.collect()
+    assert [ref() for ref in gone] == [None, None]
+
+
 @pytest.mark.filterwarnings("ignore:.*torch.jit")
 def test_a_scripted_module_cannot_be_watched():
     model = torch.jit.trace(Attends(), X)
@@ -343,6 +367,17 @@ def test_a_thread_of_its_own():
         thread.join()
     assert len(captured) == len(found) == 1
     assert torch.equal(found[0].weights, captured.maps[0].weights)
+
+
+def test_a_hook_of_another_thread_is_called_without_keywords():
+    model = MultiHeadAttention(D_MODEL, HEADS)
+    with capture_attention(model) as captured:
+        model(X)
+        keywords = dict(model._forward_hooks_with_kwargs)
+        model._forward_hooks_with_kwargs.clear()  # a race between two captures leaves this
+        model(X)
+        model._forward_hooks_with_kwargs.update(keywords)
+    assert len(captured) == 1
 
 
 def test_a_call_in_another_thread_is_not_seen_and_said():
@@ -520,6 +555,26 @@ def test_a_reader_is_inherited_and_must_prove_its_map():
             model(X)
 
 
+def test_hooks_that_change_the_output_come_later():
+    models = ScaledDotProductAttention(), MultiHeadAttention(D_MODEL, HEADS)
+    for model, arguments in zip(models, ((X, X, X), (X,)), strict=True):
+        model.register_forward_hook(lambda module, args, out: out.output * 2)
+        with capture_attention(model) as captured:
+            assert torch.equal(model(*arguments), model(*arguments))
+        assert [found.call for found in captured] == [0, 1]
+
+
+def test_a_subclass_that_returns_something_else_needs_its_own_reader():
+    class Child(MultiHeadAttention):
+        def forward(self, x):
+            return super().forward(x).output
+
+    model = Stack(Child(D_MODEL, HEADS))
+    words = r"reader of 'layers\.0' does not fit its class, Child: .*readers=\{Child: \.\.\.\}"
+    with pytest.raises(RuntimeError, match=words), capture_attention(model):
+        model(X)
+
+
 # only
 
 
@@ -533,6 +588,16 @@ def test_only_keeps_what_is_named_and_what_is_in_it():
         "one.layers.1.self_attn",
         "onerous.layers.1.self_attn",
     ]
+
+
+def test_a_shared_module_is_known_by_all_its_names():
+    shared = encoder(layers=1)
+    model = nn.ModuleDict({"one": shared, "two": nn.ModuleList([shared]), "three": encoder()})
+    for only in ("two", "two.0.layers"):
+        with capture_attention(model, only=only) as captured:
+            model["two"][0](X)
+            model["three"](X)
+        assert names(captured) == [("one.layers.0.self_attn", 0)]
 
 
 def test_only_without_attention_names_where_there_is_some():

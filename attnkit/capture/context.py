@@ -94,7 +94,7 @@ def _chosen(model: nn.Module, only: str | Iterable[str] | None) -> tuple[str, ..
     chosen = (only,) if isinstance(only, str) else tuple(only)
     if not chosen:
         raise ValueError("only holds no name; leave it out to keep the maps of all modules.")
-    names = dict(model.named_modules())
+    names = dict(model.named_modules(remove_duplicate=False))
     for name in chosen:
         if not isinstance(name, str):
             raise TypeError(f"only must hold names of modules, got {name!r}.")

@@ -33,6 +33,9 @@ class Watch(TorchFunctionMode):
         super().__init__()
         self.captured = Captured()
         self.chosen = chosen
+        self.inside = {
+            id(module) for name in chosen or () for module in model.get_submodule(name).modules()
+        }
         self.model_class = type(model).__name__
         self.modules = {id(module): (name, module) for name, module in model.named_modules()}
         self.readers = {
@@ -66,14 +69,8 @@ class Watch(TorchFunctionMode):
         return [module for key, (_, module) in self.modules.items() if self.readers[key]]
 
     def hook(self, module: nn.Module) -> RemovableHandle:
-        """Have the module tell what it returned; a copy of the module that is left tells nobody."""
-        watch = weakref.ref(self)
-
-        def tell(module, args, kwargs, output):
-            if (alive := watch()) is not None:
-                alive.read(module, args, kwargs, output)
-
-        return module.register_forward_hook(tell, with_kwargs=True)
+        """Have the module tell what it returned, before other hooks change that."""
+        return module.register_forward_hook(_Tell(self), prepend=True, with_kwargs=True)
 
     def read(self, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
         """Take the map from what a module returned that has a reader."""
@@ -85,7 +82,15 @@ class Watch(TorchFunctionMode):
         self.called = True
         if self._wanted(id(module)):
             with _aside():
-                read = reader(module, args, kwargs, output)
+                try:
+                    read = reader(module, args, kwargs, output)
+                except (AttributeError, TypeError, ValueError) as error:
+                    name, kind = self.modules[id(module)][0], type(module).__name__
+                    raise RuntimeError(
+                        f"the reader of {name or self.model_class!r} does not fit its class, "
+                        f"{kind}: {error}. Give one that does: "
+                        f"capture_attention(model, readers={{{kind}: ...}})."
+                    ) from error
                 self._keep(id(module), read.kind, watched(read))
 
     def conclude(self) -> None:
@@ -115,9 +120,11 @@ class Watch(TorchFunctionMode):
         """
         frame = sys._getframe(2)
         while frame is not None:
-            key = id(frame.f_locals.get("self"))
-            if key in self.modules:
-                return key
+            # Before Python 3.13 f_locals is a copy that keeps all locals of a caller alive.
+            if "self" in frame.f_code.co_varnames or "self" in frame.f_code.co_freevars:
+                key = id(frame.f_locals.get("self"))
+                if key in self.modules:
+                    return key
             frame = frame.f_back
         return None
 
@@ -125,7 +132,7 @@ class Watch(TorchFunctionMode):
         if getattr(_busy, "on", False):
             return False
         name = self.modules[key][0]
-        if self.chosen is None or any(_within(name, chosen) for chosen in self.chosen):
+        if self.chosen is None or key in self.inside:
             return True
         self.passed_over.append(name)
         return False
@@ -153,7 +160,8 @@ class Watch(TorchFunctionMode):
             return (
                 f"{self.model_class} ran, but no attention was seen.\n"
                 "Seen are nn.MultiheadAttention, F.scaled_dot_product_attention and attnkit's\n"
-                "modules; not a softmax written out by hand, nor other kernels.\n"
+                "modules (called as module(...), not module.forward(...)); not a softmax written\n"
+                "out by hand, nor other kernels.\n"
                 "Write F.scaled_dot_product_attention in its place, or say how to read it:\n"
                 "capture_attention(model, readers={ItsClass: ...}). A Hugging Face model returns\n"
                 'its weights itself: from_pretrained(..., attn_implementation="eager"), then\n'
@@ -164,6 +172,21 @@ class Watch(TorchFunctionMode):
             "with capture_attention(model) as captured: model(...). A scripted or traced module "
             "cannot be watched; capture the module that it was made from."
         )
+
+
+class _Tell:
+    """A forward hook; in a copy of the module that is left or stored it tells nobody."""
+
+    def __init__(self, watch: Watch | None = None) -> None:
+        self.watch = None if watch is None else weakref.ref(watch)
+
+    def __call__(self, module: nn.Module, args: Any, *rest: Any) -> None:
+        watch = None if self.watch is None else self.watch()
+        if watch is not None and len(rest) == 2:  # PyTorch forgets the keywords where a capture in
+            watch.read(module, args, *rest)  # another thread puts this in place or takes it off
+
+    def __reduce__(self) -> tuple[type[_Tell], tuple[()]]:
+        return _Tell, ()
 
 
 @contextmanager
@@ -183,8 +206,5 @@ def _aside() -> Iterator[None]:
 
 
 def _same_input(query, key, *args, **kwargs) -> bool:
-    return query is key
-
-
-def _within(name: str, chosen: str) -> bool:
-    return name == chosen or not chosen or name.startswith(f"{chosen}.")
+    # With batch_first each gets a transposed view of its own, where the values are another tensor.
+    return query is key or query.is_set_to(key)
