@@ -16,6 +16,7 @@ SECTIONS = {
     "ch4-self": "self-attention, and what it does not see",
     "ch4-order": "positions that are learned",
     "ch4-causal": "the causal mask",
+    "ch4-mask-order": "what a causal mask tells of the order",
     "ch4-formula": "−10⁹, −∞ and booleans",
     "ch4-padding": "padding",
     "ch4-window": "windows and combinations",
@@ -171,7 +172,7 @@ CLAIMS = ChoiceExercise(
             "The last token sees all the others in either order, and its output is a weighted sum "
             "over them: the same one. In one layer the mask alone tells it nothing about their "
             "order.",
-            "ch4-order",
+            "ch4-mask-order",
             letter="B",
         ),
         Slip(

@@ -8,7 +8,7 @@ import { elsewhere, maskCode, maskOf, maskShape, PRESETS, presetRule, rescaled, 
 
 /** What the menu says of each preset. */
 const MENU = {
-  all: "all: no mask", causal: "causal: no key after the query", window: "window: the last keys only",
+  all: "all: no mask", causal: "causal: no keys ahead", window: "window: last keys only",
   "two-sided window": "two-sided window", padding: "padding: no 〈pad〉 keys",
   "causal + padding": "causal + padding", "window + padding": "window + padding", custom: "custom: drawn by hand",
 };
@@ -116,7 +116,7 @@ function render({ model, el }) {
         grid.node,
         make("p", { class: "aw-legend" },
           make("span", { class: "aw-key aw-mask-key-blocked" }, "blocked"),
-          make("span", { class: "aw-key aw-mask-key-scale" }, "weight in %: 0 to 100, each row sums to 100"))),
+          make("span", { class: "aw-key aw-mask-key-scale" }, "weight in %: a row sums to 100 or sees nothing"))),
       make("div", { class: "aw-mask-side" },
         make("div", { class: "aw-mask-reading" }, cellText, rowText), remark,
         make("div", { class: "aw-code-head" }, make("span", { class: "aw-name" }, "As Python"), code.said, code.button),
