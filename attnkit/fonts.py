@@ -93,6 +93,20 @@ def drawable(labels: Sequence[str], longest: int = 24, *, warn: bool = False) ->
     ]
 
 
+def spelled(text: str) -> str:
+    """A title, with the code of each character that no installed font has; the cure is said once.
+
+    >>> spelled("loss of run 3")
+    'loss of run 3'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    missing = _search({ord(c) for c in text if not c.isspace()} - _charmap_of(_FIRST))[1]
+    if missing:
+        _say(missing)
+    return "".join(f"[U+{ord(c):04X}]" if ord(c) in missing else c for c in text)
+
+
 def _say(missing: set[int]) -> None:
     kinds: dict[str, list[str]] = {}
     for code in sorted(missing):
@@ -103,7 +117,8 @@ def _say(missing: set[int]) -> None:
         characters += " and others" if len(kinds[kind]) > 3 else ""
         warnings.warn(
             f"No installed font has {characters}: such labels are drawn as their number, token 1, "
-            f"token 2, …, and the alternative text holds them in full. {_CURES[kind]}",
+            f"token 2, …, titles with its code, and the alternative text holds the tokens in full. "
+            f"{_CURES[kind]}",
             stacklevel=_outside(),
         )
 

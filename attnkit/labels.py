@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 
 #: Joiners are part of words in Persian and Hindi and of emoji: named only where they join nothing.
@@ -78,6 +79,6 @@ def named(tokens: Sequence[str], places: Sequence[int] | None = None) -> list[st
     ['the (0)', 'cat', 'the (2)']
     """
     seen = [visible(token) for token in tokens]
-    often = {token for token in seen if seen.count(token) > 1} if len(seen) <= 999 else set(seen)
+    count = Counter(seen)
     chosen = range(len(seen)) if places is None else places
-    return [f"{seen[i]} ({i})" if seen[i] in often else seen[i] for i in chosen]
+    return [f"{seen[i]} ({i})" if count[seen[i]] > 1 else seen[i] for i in chosen]

@@ -138,17 +138,24 @@ def read_mask(mask: Any, shape: Sequence[int], *, name: str = "mask") -> Tensor:
         TypeError: It is not boolean.
         ValueError: It does not broadcast to the shape.
     """
+    tensor = mask_tensor(mask, name=name)
+    while tensor.dim() > len(shape) and tensor.shape[0] == 1:
+        tensor = tensor[0]
+    expect.mask(tensor, tuple(shape), tensor.device)
+    return tensor.broadcast_to(tuple(shape)).clone()
+
+
+def mask_tensor(mask: Any, *, name: str = "mask") -> Tensor:
+    """A mask as a new tensor on the CPU, of whatever dtype and shape it has."""
     try:
-        tensor = _plain(mask)
+        if isinstance(mask, list | tuple) and mask and all(map(_is_array, mask)):
+            return torch.stack([_plain(row) for row in mask])
+        return _plain(mask)
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(
             f"{name} must be boolean (tensor, NumPy array or nested lists), True = this query may "
             f"attend to this key, got {type(mask).__name__} that is no array of them."
         ) from None
-    while tensor.dim() > len(shape) and tensor.shape[0] == 1:
-        tensor = tensor[0]
-    expect.mask(tensor, tuple(shape), tensor.device)
-    return tensor.broadcast_to(tuple(shape)).clone()
 
 
 def _tensor(weights: Any, axes: tuple[str, ...], name: str) -> tuple[Tensor, float]:

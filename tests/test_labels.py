@@ -5,8 +5,10 @@ import shutil
 import warnings
 
 import pytest
+import torch
 from matplotlib import font_manager, ft2font, pyplot, rc_context, rcParams
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from attnkit import fonts, labels, plots
 from attnkit.fonts import drawable, families
@@ -40,6 +42,24 @@ def drawn(figure):
         figure.canvas.draw()
 
 
+@pytest.mark.parametrize("kind", ["title", "grid", "film", "layers"])
+def test_titles_that_no_font_has_are_spelled_and_the_cure_is_said(bare_machine, kind):
+    weights, words = torch.eye(3), ["of 中国", "$x"]
+    with pytest.warns(UserWarning, match=r"中 \(U\+4E2D\).*fonts-noto-cjk"):
+        if kind == "title":
+            figure = plots.heatmap(weights, title=words[0]).figure
+        elif kind == "film":
+            film = plots.animate(weights.repeat(2, 1, 1), names=words)
+            film._draw_was_started, figure = True, film._fig
+        else:
+            shape = (2, 1, 1) if kind == "grid" else (2, 2, 1, 1)
+            figure = plots.head_grid(weights.repeat(shape), names=words)
+    drawn(figure)
+    texts = [text.get_text() for text in figure.findobj(Text)]
+    assert "of [U+4E2D][U+56FD]" in texts
+    pyplot.close("all")
+
+
 def test_white_space_and_what_shows_nothing_is_made_visible():
     assert [visible(t) for t in (" the", "the ", "a b", "\n", "\r\n", "\t", "", " ")] == [
         "␣the", "the␣", "a b", "⏎", "⏎", "⇥", "(empty)", "␣",
@@ -59,6 +79,7 @@ def test_long_labels_are_cut_by_their_width():
 
 def test_repeated_tokens_are_told_apart_by_their_position():
     assert named(["the", "cat", "the"], [2, 1]) == ["the (2)", "cat"]
+    assert named([*map(str, range(1009)), "7"], [7, 8, 1009]) == ["7 (7)", "8", "7 (1009)"]
 
 
 @pytest.mark.parametrize("number", range(len(ODD)))

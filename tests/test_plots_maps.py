@@ -53,6 +53,13 @@ def test_a_row_is_a_query_and_a_column_a_key(ax):
     assert ax.title.get_text() == "One head"
 
 
+def test_other_peoples_defaults_do_not_turn_a_map_over():
+    with matplotlib.rc_context({"image.origin": "lower"}):
+        for ax in (plots.heatmap(torch.eye(3)), plots.mask_diagram(causal_mask(3))):
+            # the first row of the array at the top, where the limits put the first query
+            assert ax.images[0].origin == "upper" and ax.get_ylim() == (2.5, -0.5)
+
+
 def test_square_maps_take_the_query_tokens_for_the_keys(ax):
     plots.heatmap(some(1, 1, 5, 5).numpy(), iter(WORDS), ax=ax)
     assert ticks(ax.xaxis) == ticks(ax.yaxis) == WORDS
@@ -196,6 +203,43 @@ def test_small_weights_are_said_and_never_rescaled(ax):
     assert "All weights are small, at most 0.091." in plots.describe(ax)
 
 
+def test_numbers_of_numpy_are_numbers():
+    assert plots.heatmap(some(3, 5), vmax=np.float32(0.5)).images[0].get_clim() == (0, 0.5)
+    panels = plots.head_grid(some(3, 5, 5), columns=np.int64(1)).axes[:3]
+    assert len({panel.get_position().x0 for panel in panels}) == 1
+    with pytest.raises(ValueError, match=r"vmax\.item\(\)"):
+        plots.heatmap(some(3, 5), vmax=torch.tensor(0.5))
+
+
+@pytest.mark.parametrize("draw", [plots.heatmap, plots.mask_diagram, plots.attention_graph])
+def test_axes_that_cannot_be_drawn_into(draw, ax):
+    given = torch.eye(3) if draw is not plots.mask_diagram else causal_mask(3)
+    removed = ax.figure.add_subplot()
+    removed.remove()
+    for wrong, error, message in (
+        (ax.figure, TypeError, r"got Figure\..*add_subplot"),
+        (np.array([ax]), TypeError, r"got ndarray.*axes\[0\]"),
+        (removed, ValueError, "was removed from its figure"),
+        (Figure().add_subplot(projection="polar"), ValueError, "the projection 'polar'"),
+    ):
+        with pytest.raises(error, match=message):
+            draw(given, ax=wrong)
+    if draw is not plots.attention_graph:
+        with pytest.raises(TypeError, match=r"title must be a string, got 5"):
+            draw(given, ax=ax, title=5)
+    assert not (ax.images or ax.collections or ax.texts or plt.get_fignums())
+
+
+@pytest.mark.parametrize("draw", [plots.heatmap, plots.mask_diagram])
+def test_tokens_without_an_order_are_refused(draw):
+    given = torch.eye(3) if draw is plots.heatmap else causal_mask(3)
+    for wrong in ({"a", "b", "c"}, {"a": 0, "b": 1, "c": 2}, 5):
+        with pytest.raises(TypeError, match="in the order of the axis"):
+            draw(given, wrong)
+        with pytest.raises(TypeError, match="in the order of the axis"):
+            draw(given[:1], wrong)
+
+
 def test_another_scale_is_asked_for_and_said():
     ax = plots.heatmap(some(3, 5), vmax=0.2)
     assert ax.images[0].get_clim() == (0, 0.2)
@@ -260,9 +304,9 @@ def test_columns_and_names_of_one_layer():
     assert len({p.get_position().x0 for p in panels}) == 1
     assert [p.title.get_text() for p in panels] == ["a", "$b$", "c"]
     assert not any(p.title.get_parse_math() for p in panels)
-    with pytest.raises(ValueError, match="columns must be an integer"):
+    with pytest.raises(ValueError, match="columns must be at least 1"):
         plots.head_grid(some(3, 5, 5), columns=0)
-    with pytest.raises(TypeError, match="got one string"):
+    with pytest.raises(TypeError, match="sequence of strings, got 'abc'"):
         plots.head_grid(some(3, 5, 5), names="abc")
 
 

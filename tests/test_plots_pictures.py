@@ -1,6 +1,7 @@
 """Mask diagrams, graphs and animations: their artists hold what was given."""
 
 import gc
+import math
 import weakref
 
 import numpy as np
@@ -88,6 +89,9 @@ def test_large_masks_are_drawn_in_blocks():
         (causal_mask(3)[0], ValueError, r"mask\[None\]"),
         (torch.ones(2, 1, 3, 3, dtype=torch.bool), ValueError, r"Choose one.*mask\[0, 0\]"),
         (torch.ones(0, 3, dtype=torch.bool), ValueError, "at least one query"),
+        (None, TypeError, "must be boolean.*got NoneType"),
+        ("causal", TypeError, "must be boolean.*got str"),
+        ([[True, False], [True]], TypeError, "must be boolean.*got list"),
     ],
 )
 def test_masks_that_cannot_be_drawn(mask, error, message):
@@ -137,6 +141,17 @@ def test_other_keys_stand_at_the_right(ax):
 def test_thresholds_that_are_refused(wrong):
     with pytest.raises(ValueError, match="at_least must be a weight"):
         plots.attention_graph(some(2, 3), at_least=wrong)
+
+
+def test_thresholds_of_numpy_are_numbers(ax):
+    plots.attention_graph([[0.75, 0.25]], at_least=np.float32(0.5), ax=ax)
+    assert len(ax.collections[0].get_segments()) == 1
+
+
+def test_words_of_masks_with_many_gaps_hold_numbers(ax):
+    mask = torch.arange(1009).repeat(3, 1) % 2 == 0
+    text = plots.describe(plots.mask_diagram(mask, ax=ax))
+    assert text.endswith("A query may attend to between 505 and 505 keys.")
 
 
 def test_graphs_have_a_largest_size():
@@ -189,7 +204,10 @@ def test_nothing_is_left_of_an_animation():
 def test_animations_that_are_refused():
     with pytest.raises(ValueError, match="2 names, there are 3 snapshots"):
         plots.animate(some(3, 5, 5), names=["a", "b"])
-    with pytest.raises(ValueError, match="interval must be"):
-        plots.animate(some(3, 5, 5), interval=0)
+    for wrong in (0, math.nan, math.inf):
+        with pytest.raises(ValueError, match="interval must be"):
+            plots.animate(some(3, 5, 5), interval=wrong)
+    with pytest.raises(TypeError, match="names must be a sequence of strings, got 3"):
+        plots.animate(some(3, 5, 5), names=3)
     with pytest.raises(ValueError, match="batch of 2"):
         plots.animate(some(3, 2, 7, 5, 5))

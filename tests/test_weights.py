@@ -280,6 +280,12 @@ def test_tokens_are_strings_of_any_kind():
     assert read_tokens(None, 3) == ["0", "1", "2"]
 
 
+def test_a_mask_may_be_a_list_of_rows():
+    rows = [causal_mask(3)[0], causal_mask(3)[2]]
+    for given in (rows, [row.numpy() for row in rows]):
+        assert read_mask(given, (2, 3)).tolist() == [[True, False, False], [True] * 3]
+
+
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [

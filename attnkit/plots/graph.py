@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from attnkit.fonts import drawable
 from attnkit.plots.map_cells import LABEL_COLUMNS, literal, tick_labels
 from attnkit.plots.map_data import LONGEST, read_maps
 from attnkit.plots.map_words import words_of_graph
-from attnkit.plots.maps import layout
+from attnkit.plots.maps import inches_of, layout
 from attnkit.plots.style import COLOURS, INK
 from attnkit.plots.told import tell
 
@@ -56,25 +57,24 @@ def attention_graph(
         ValueError: As for :func:`heatmap`, a threshold that is not in (0, 1], or more than 128
             tokens on a side.
     """
-    number = isinstance(at_least, int | float) and not isinstance(at_least, bool)
+    number = isinstance(at_least, Real) and not isinstance(at_least, bool)
     if not number or not 0 < at_least <= 1:
         raise ValueError(f"at_least must be a weight above 0 and at most 1, got {at_least!r}.")
     _, (drawn,) = read_maps(weights, query_tokens, key_tokens, mask, ("queries", "keys"))
     n_queries, n_keys = drawn.weights.shape
     most = max(n_queries, n_keys)
     if most > LONGEST:
+        some = ", or some of the queries: weights[..., :20, :]" if n_keys <= LONGEST else ""
         raise ValueError(
             f"a graph shows at most {LONGEST} tokens on a side, got {n_queries} queries and "
-            f"{n_keys} keys. Draw plots.heatmap, or some of the queries: weights[..., :20, :]."
+            f"{n_keys} keys. Draw plots.heatmap{some}."
         )
     if ax is None:
         from matplotlib import pyplot
 
         high = min(12.0, ROW * max(most, 4) + AROUND)
         ax = pyplot.figure(figsize=(ACROSS, high), layout=layout()).add_subplot()
-    figure = ax.get_figure(root=True)
-    assert figure is not None, "axes that were removed cannot be drawn into"
-    inches = ax.bbox.height / figure.dpi
+    _, inches = inches_of(ax)
 
     i, j = np.nonzero(drawn.weights >= at_least)
     strength = drawn.weights[i, j]
@@ -98,7 +98,7 @@ def attention_graph(
     ax.spines[:].set_visible(False)
     ax.text(-0.03, 0.35, "query", ha="right", va="bottom", fontsize=SIZE, fontweight="bold")
     ax.text(1.03, 0.35, "key", ha="left", va="bottom", fontsize=SIZE, fontweight="bold")
-    ax.set_xlabel(_left_out(drawn.weights, at_least), fontsize=9)
+    literal(ax.set_xlabel(_left_out(drawn.weights, at_least), fontsize=9))
     _legend(ax, at_least)
     tell(lines, lambda: words_of_graph(drawn, at_least))
     return ax

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
+from attnkit import expect
+from attnkit.fonts import spelled
 from attnkit.labels import visible
 from attnkit.plots.map_cells import draw_map, label_inches, literal, set_ticks, tick_labels
 from attnkit.plots.map_data import Map, cells_of, read_maps
@@ -103,10 +105,12 @@ def draw_grid(
         images.append(draw_map(ax, cells_of(drawn), vmax, size, numbers=False))
         _edges(ax, drawn, size, labelled, (column == 0, row == rows - 1))
         if not row_names or row == 0:
-            text = literal(ax.set_title(visible(titles[i]), fontsize=9.5, loc="center", pad=3))
+            text = literal(
+                ax.set_title(spelled(visible(titles[i])), fontsize=9.5, loc="center", pad=3)
+            )
             text.set_fontweight("normal")
         if row_names and column == 0:
-            text = literal(ax.set_ylabel(visible(row_names[row]), fontsize=9))
+            text = literal(ax.set_ylabel(spelled(visible(row_names[row])), fontsize=9))
             text.set(rotation=0, ha="right", va="center")
     if row_names and not labelled:
         at = ((beside - 0.1) / wide, 1 - above / high + 0.04 / high)
@@ -147,9 +151,7 @@ def _columns(columns: int | None, layers: int, heads: int) -> int:
         return heads
     if columns is None:
         return heads if heads <= 4 else math.ceil(math.sqrt(heads))
-    if isinstance(columns, bool) or not isinstance(columns, int) or columns < 1:
-        raise ValueError(f"columns must be an integer of at least 1, got {columns!r}.")
-    return min(columns, heads)
+    return min(expect.integer("columns", columns, at_least=1), heads)
 
 
 def _names(names: Sequence[str] | None, layers: int, heads: int) -> tuple[list[str], list[str]]:
@@ -159,8 +161,8 @@ def _names(names: Sequence[str] | None, layers: int, heads: int) -> tuple[list[s
     ]  # fmt: skip
     if names is None:
         return numbered * layers, [f"layer {i}" for i in range(layers)] if layers > 1 else []
-    if isinstance(names, str):
-        raise TypeError(f"names must be a sequence of strings, got one string, {names!r}.")
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise TypeError(f"names must be a sequence of strings, got {names!r}.")
     listed = [str(name) for name in names]
     wanted, what = (layers, "layers") if layers > 1 else (heads, "heads")
     if len(listed) != wanted:

@@ -60,6 +60,7 @@ def draw_map(
         vmin=0,
         vmax=vmax,
         aspect="auto",
+        origin="upper",  # whatever rcParams say
         interpolation="nearest",
         extent=edges,
         zorder=1,
@@ -176,7 +177,8 @@ def note_of_blocks(cells: Cells) -> list[str]:
     by, bx = cells.block
     if cells.block == (1, 1):
         return []
-    return [f"blocks of {by} × {bx}: share given to {bx} keys, mean of {by} queries"]
+    keys = f"share given to {bx} key{'s' * (bx > 1)}"
+    return [f"blocks of {by} × {bx}: {keys}, mean of {by} quer{'ies' if by > 1 else 'y'}"]
 
 
 def tick_labels(

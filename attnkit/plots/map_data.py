@@ -41,11 +41,9 @@ def read_maps(
     """All maps of the weights, the last leading axis fastest, and the weights with ``axes``."""
     read = read_weights(weights, axes=axes, mask=mask)
     n_queries, n_keys = read.shape[-2:]
-    if key_tokens is None and n_queries == n_keys:
-        if query_tokens is not None and not isinstance(query_tokens, str | bytes):
-            query_tokens = list(query_tokens)
-        key_tokens = query_tokens
     queries = read_tokens(query_tokens, n_queries, name="query_tokens")
+    if key_tokens is None and n_queries == n_keys:
+        key_tokens = queries
     keys = read_tokens(key_tokens, n_keys, name="key_tokens")
     array = read.numpy()
     flat = array.reshape(-1, n_queries, n_keys)

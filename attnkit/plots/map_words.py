@@ -12,14 +12,16 @@ from attnkit.plots.words import number
 
 #: Of more rows, heads or lines than these the extremes are told.
 ROWS, HEADS, LINES = 8, 12, 10
+#: Characters: where the keys of all rows take more, only their numbers are told.
+AT_LENGTH = 600
 
 
 def words_of_map(drawn: Map, vmax: float = 1.0) -> str:
     """What :func:`describe` says of one attention map."""
     weights = drawn.weights
     said = [
-        f"Attention weights, rows: {_count(len(drawn.queries), 'query', 'queries')}, columns: "
-        f"{_count(len(drawn.keys), 'key', 'keys')}; colours from 0 to {number(vmax)}."
+        f"Attention weights, rows: {count(len(drawn.queries), 'query', 'queries')}, columns: "
+        f"{count(len(drawn.keys), 'key', 'keys')}; colours from 0 to {number(vmax)}."
     ]
     said += _said_of_blocks(weights.shape)
     said += _said_of_mask(drawn)
@@ -50,10 +52,10 @@ def words_of_grid(
 ) -> str:
     """What :func:`describe` says of a grid of heads."""
     layers, heads, n_queries, n_keys = array.shape
-    count = _count(heads, "head", "heads")
+    of_heads = count(heads, "head", "heads")
     said = [
-        f"Attention weights of {f'{layers} layers (rows) of ' if layers > 1 else ''}{count}, each "
-        f"{_count(n_queries, 'query', 'queries')} by {_count(n_keys, 'key', 'keys')}; one scale "
+        f"Attention weights of {f'{layers} layers (rows) of ' if layers > 1 else ''}{of_heads}, "
+        f"each {count(n_queries, 'query', 'queries')} by {count(n_keys, 'key', 'keys')}; one scale "
         "from 0 to 1." + (" Blocked cells are hatched." if masked else "")
     ]
     said += _said_of_blocks((n_queries, n_keys))
@@ -84,18 +86,20 @@ def words_of_mask(mask: np.ndarray, queries: list[str], keys: list[str]) -> str:
     n_queries, n_keys = mask.shape
     blocked = int((~mask).sum())
     said = [
-        f"Mask, rows: {_count(n_queries, 'query', 'queries')}, columns: "
-        f"{_count(n_keys, 'key', 'keys')}; {blocked} of {mask.size} pairs are blocked (hatched)."
+        f"Mask, rows: {count(n_queries, 'query', 'queries')}, columns: "
+        f"{count(n_keys, 'key', 'keys')}; {blocked} of {mask.size} pairs are blocked (hatched)."
     ]
     said += _said_of_blocks(mask.shape, "some")
     if n_queries <= ROWS:
-        rows = [f"{q}: {_ranges(row, keys)}" for q, row in zip(named(queries), mask, strict=True)]
-        said.append(f"Each query may attend to: {'; '.join(rows)}.")
-        return " ".join(said)
+        names = named(keys)
+        rows = [f"{q}: {_ranges(row, names)}" for q, row in zip(named(queries), mask, strict=True)]
+        each = f"Each query may attend to: {'; '.join(rows)}."
+        if len(each) <= AT_LENGTH:
+            return " ".join([*said, each])
     seen = mask.sum(-1)
     said.append(f"A query may attend to between {seen.min()} and {seen.max()} keys.")
     if seen.min() == 0:
-        said.append(f"{_count(int((seen == 0).sum()), 'query', 'queries')} may see nothing.")
+        said.append(f"{count(int((seen == 0).sum()), 'query', 'queries')} may see nothing.")
     return " ".join(said)
 
 
@@ -107,9 +111,9 @@ def words_of_graph(drawn: Map, at_least: float) -> str:
     queries, keys = named(drawn.queries), named(drawn.keys)
     lines = [f"{queries[i[o]]} → {keys[j[o]]} {two(weights[i[o], j[o]])}" for o in order[:LINES]]
     said = [
-        f"Attention as a graph: {_count(len(queries), 'query', 'queries')} at the left, "
-        f"{_count(len(keys), 'key', 'keys')} at the right, "
-        f"{_count(len(order), 'line', 'lines')}, one for every weight of at least "
+        f"Attention as a graph: {count(len(queries), 'query', 'queries')} at the left, "
+        f"{count(len(keys), 'key', 'keys')} at the right, "
+        f"{count(len(order), 'line', 'lines')}, one for every weight of at least "
         f"{number(at_least)}."
     ]
     if lines:
@@ -123,7 +127,8 @@ def two(value: Any) -> str:
     return f"{value:.2g}" if 0 < value < 0.095 else f"{value:.2f}".replace("1.00", "1")
 
 
-def _count(n: int, one: str, many: str) -> str:
+def count(n: int, one: str, many: str) -> str:
+    """ "1 query", "3 queries"."""
     return f"{n} {one if n == 1 else many}"
 
 
@@ -133,7 +138,8 @@ def _said_of_blocks(shape: tuple[int, ...], kind: str = "") -> list[str]:
     by, bx = (-(-n // LONGEST) for n in shape)
     if kind:
         return [f"Drawn in blocks of {by} by {bx}."]
-    return [f"Drawn in blocks of {by} by {bx}: the share given to {bx} keys, mean of {by} queries."]
+    keys, queries = count(bx, "key", "keys"), count(by, "query", "queries")
+    return [f"Drawn in blocks of {by} by {bx}: the share given to {keys}, mean of {queries}."]
 
 
 def _said_of_mask(drawn: Map, hatched: str = " (hatched)") -> list[str]:
@@ -178,8 +184,8 @@ def _mean_top(weights: np.ndarray) -> float:
     return float(weights[sees].max(-1).mean()) if sees.any() else 0.0
 
 
-def _ranges(row: np.ndarray, keys: list[str]) -> str:
-    """ "a to c, e": the keys of a row of the mask."""
+def _ranges(row: np.ndarray, names: list[str]) -> str:
+    """ "a to c, e": the names of the keys of a row of the mask."""
     if not row.any():
         return "nothing"
     if row.all() and len(row) > 1:
@@ -187,6 +193,6 @@ def _ranges(row: np.ndarray, keys: list[str]) -> str:
     steps = np.flatnonzero(np.diff(np.concatenate(([False], row, [False])).astype(int)))
     parts = []
     for start, end in steps.reshape(-1, 2).tolist():
-        ends = named(keys, [start, end - 1])
-        parts.append(ends[0] if end - start == 1 else f"{ends[0]} to {ends[1]}")
+        first, last = names[start], names[end - 1]
+        parts.append(first if end - start == 1 else f"{first} to {last}")
     return ", ".join(parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -11,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from attnkit.fonts import spelled
 from attnkit.plots.map_cells import draw_map, label_axes, label_inches, literal
 from attnkit.plots.map_data import Map, cells_of, read_maps
 from attnkit.plots.map_words import words_of_map
@@ -61,11 +63,9 @@ def heatmap(
     """
     vmax = scale_of(vmax)
     _, (drawn,) = read_maps(weights, query_tokens, key_tokens, mask, ("queries", "keys"))
+    check_title(title)
     if ax is not None:
-        figure = ax.get_figure(root=True)
-        assert figure is not None, "axes that were removed cannot be drawn into"
-        size = (ax.bbox.width / figure.dpi, ax.bbox.height / figure.dpi)
-        _one(ax, drawn, title, vmax, size)
+        _one(ax, drawn, title, vmax, inches_of(ax))
         return ax
     from matplotlib import pyplot
 
@@ -111,9 +111,32 @@ def layout(gap: float = 0.04) -> ConstrainedLayoutEngine:
     )
 
 
+def inches_of(ax: Axes) -> tuple[float, float]:
+    """Width and height of axes that were given, which must be flat and in a figure."""
+    if not isinstance(ax, Axes):
+        raise TypeError(
+            f"ax must be matplotlib Axes, got {type(ax).__name__}. Of an array of axes take one: "
+            "axes[0]; of a figure make some: figure.add_subplot()."
+        )
+    figure = ax.get_figure(root=True)
+    if figure is None:
+        raise ValueError("ax was removed from its figure. Make new axes: figure.add_subplot().")
+    if ax.name != "rectilinear":
+        raise ValueError(
+            f"ax must have straight axes, got the projection {ax.name!r}. Leave it out."
+        )
+    return ax.bbox.width / figure.dpi, ax.bbox.height / figure.dpi
+
+
+def check_title(title: object) -> None:
+    """Refuse a title that is no string, before anything is drawn."""
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title must be a string, got {title!r}. Convert it: str(...).")
+
+
 def title_lines(title: str, inches: float) -> str:
     """A title in as many lines as it needs at this width."""
-    return "\n".join(textwrap.wrap(title, max(12, int(inches / 0.098)))) or title
+    return "\n".join(textwrap.wrap(spelled(title), max(12, int(inches / 0.098)))) or title
 
 
 def colour_bar(
@@ -137,8 +160,11 @@ def colour_bar(
 
 def scale_of(vmax: float) -> float:
     """Check the weight of the brightest colour."""
-    if isinstance(vmax, bool) or not isinstance(vmax, int | float) or not 0 < vmax <= 1:
+    number = isinstance(vmax, Real) and not isinstance(vmax, bool)
+    if not number or not 0 < vmax <= 1:
+        cure = " Of a tensor take the number: vmax.item()." if hasattr(vmax, "item") else ""
         raise ValueError(
             f"vmax must be above 0 and at most 1, the largest weight there can be, got {vmax!r}."
+            f"{cure if not number else ''}"
         )
     return float(vmax)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
-import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Patch
@@ -15,12 +14,14 @@ from matplotlib.patches import Patch
 from attnkit.plots.map_cells import BLOCKED, HATCH, draw_map, label_axes, literal
 from attnkit.plots.map_data import LONGEST, Cells, Map, mean_of_blocks
 from attnkit.plots.map_words import words_of_mask
-from attnkit.plots.maps import figure_size, layout, title_lines
+from attnkit.plots.maps import check_title, figure_size, inches_of, layout, title_lines
 from attnkit.plots.told import tell
-from attnkit.weights import read_mask, read_tokens
+from attnkit.weights import mask_tensor, read_mask, read_tokens
 
 #: May attend, and in a picture of blocks: a part of the block may.
 ALLOWED, PARTLY = "#0072b2", "#8fc1df"
+#: Iterables that are no tokens; read_tokens says so.
+_NO = (str, bytes, Set, Mapping)
 _COLOURS = LinearSegmentedColormap.from_list("may attend", [PARTLY, ALLOWED]).with_extremes(
     bad=(0, 0, 0, 0)
 )
@@ -56,6 +57,7 @@ def mask_diagram(
         ValueError: Several masks, none, or tokens that do not fit.
     """
     may, queries, keys = _read(mask, query_tokens, key_tokens)
+    check_title(title)
     drawn = Map(may.astype(float), may, queries, keys)
     block = (math.ceil(may.shape[0] / LONGEST), math.ceil(may.shape[1] / LONGEST))
     share = mean_of_blocks(may, block)
@@ -67,9 +69,7 @@ def mask_diagram(
         across, high, size = figure_size(drawn, title, bar=0.1)
         ax = pyplot.figure(figsize=(across, high + 0.3), layout=layout()).add_subplot()
     else:
-        figure = ax.get_figure(root=True)
-        assert figure is not None, "axes that were removed cannot be drawn into"
-        size = (ax.bbox.width / figure.dpi, ax.bbox.height / figure.dpi)
+        size = inches_of(ax)
     image = draw_map(ax, cells, 1.0, size, numbers=False)
     image.set_cmap(_COLOURS)
     # White lines between the cells, as long as these are wider than a few lines.
@@ -97,7 +97,7 @@ def mask_diagram(
 
 
 def _read(mask: Any, query_tokens: Any, key_tokens: Any) -> tuple[np.ndarray, list[str], list[str]]:
-    tensor = mask if isinstance(mask, torch.Tensor) else torch.as_tensor(np.asarray(mask))
+    tensor = mask_tensor(mask)
     while tensor.dim() > 2 and tensor.shape[0] == 1:
         tensor = tensor[0]
     if tensor.dim() != 2:
@@ -112,15 +112,11 @@ def _read(mask: Any, query_tokens: Any, key_tokens: Any) -> tuple[np.ndarray, li
             f"mask must have at least one query and one key, got the shape {tuple(tensor.shape)}."
         )
     n_queries, n_keys = tensor.shape
-    if query_tokens is not None and not isinstance(query_tokens, str | bytes):
+    if n_queries == 1 and isinstance(query_tokens, Iterable) and not isinstance(query_tokens, _NO):
         query_tokens = list(query_tokens)
-        if n_queries == 1 and query_tokens:
-            n_queries = len(query_tokens)
+        n_queries = max(1, len(query_tokens))
+    may = read_mask(tensor, (n_queries, n_keys)).numpy()
+    queries = read_tokens(query_tokens, n_queries, name="query_tokens")
     if key_tokens is None and n_queries == n_keys:
-        key_tokens = query_tokens
-    may = read_mask(tensor.cpu(), (n_queries, n_keys)).numpy()
-    return (
-        may,
-        read_tokens(query_tokens, n_queries, name="query_tokens"),
-        read_tokens(key_tokens, n_keys, name="key_tokens"),
-    )
+        key_tokens = queries
+    return may, queries, read_tokens(key_tokens, n_keys, name="key_tokens")
