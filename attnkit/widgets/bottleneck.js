@@ -1,6 +1,6 @@
 import {
-  announcer, batched, button, commit, dataTable, linePath, lineKey, make, modelCurve, percent, plot, readout,
-  setAttribute, setText, slider, steps, watch,
+  announcer, batched, button, commit, dataTable, linePath, lineKey, make, modelCurve, percent, plot,
+  readout, setAttribute, setText, slider, steps, watch, mounted,
 } from "./core.js";
 
 const SHOWN = 4; // seconds, when the reader turns the clock on again
@@ -449,16 +449,7 @@ function render({ model, el }) {
   const frame = batched(update);
   const unwatch = watch(model, ["accuracy", "lengths", "seconds", "seed", "revealed", "rounds"], frame.ask);
   update();
-  el.append(root);
-
-  return () => {
-    unwatch();
-    leave();
-    stop.abort();
-    frame.cancel();
-    live.cancel();
-    root.remove();
-  };
+  return mounted(el, root, unwatch, leave, () => stop.abort(), frame.cancel, live.cancel);
 }
 
 export default { render };

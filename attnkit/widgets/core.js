@@ -657,3 +657,16 @@ export function commit(model, values) {
   for (const [name, value] of Object.entries(values)) model.set(name, value);
   model.save_changes();
 }
+
+/**
+ * Puts a widget in its place. Returns the function that takes it away again, with all it started.
+ * @param {HTMLElement} el @param {HTMLElement} root
+ * @param {...(() => void)} ends  each ends one thing that would go on without it
+ */
+export function mounted(el, root, ...ends) {
+  el.append(root);
+  return () => {
+    for (const end of ends) end();
+    root.remove();
+  };
+}

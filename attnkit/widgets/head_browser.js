@@ -1,6 +1,6 @@
 import {
-  announcer, batched, commit, dataTable, languageOf, make, percent, setAttribute, setText, slider, token,
-  visible, watch, wholePercent,
+  announcer, batched, commit, dataTable, languageOf, make, mounted, percent, setAttribute, setText,
+  slider, token, visible, watch, wholePercent,
 } from "./core.js";
 import { mapView, placed, rowRead, scaleKey, shortened } from "./maps.js";
 import { largestUntil, readMaps } from "./packed.js";
@@ -221,17 +221,10 @@ function render({ model, el }) {
   const pointed = batched(point);
   const unwatch = watch(model, ["layer", "head", "query", "scale", "mass"], frame.ask);
   update();
-  el.append(root);
-
-  return () => {
-    unwatch();
-    stop.abort();
-    frame.cancel();
-    pointed.cancel();
-    clearTimeout(later);
-    live.cancel();
-    root.remove();
-  };
+  return mounted(
+    el, root, unwatch, () => stop.abort(), frame.cancel, pointed.cancel, () => clearTimeout(later),
+    live.cancel,
+  );
 }
 
 export default { render };

@@ -1,6 +1,6 @@
 import {
-  announcer, batched, button, commit, dataTable, make, percent, readout, setText, slider, token, watch,
-  wholePercent,
+  announcer, batched, button, commit, dataTable, make, mounted, percent, readout, setText, slider,
+  token, watch, wholePercent,
 } from "./core.js";
 import { headsChart } from "./heads_chart.js";
 import { mapView, placed, rowRead, scaleKey } from "./maps.js";
@@ -234,17 +234,10 @@ function render({ model, el }) {
   const pointed = batched(point);
   const unwatch = watch(model, ["num_heads", "head", "query", "prediction", "revealed"], frame.ask);
   update();
-  el.append(root);
-
-  return () => {
-    unwatch();
-    stop.abort();
-    frame.cancel();
-    pointed.cancel();
-    clearTimeout(later);
-    live.cancel();
-    root.remove();
-  };
+  return mounted(
+    el, root, unwatch, () => stop.abort(), frame.cancel, pointed.cancel, () => clearTimeout(later),
+    live.cancel,
+  );
 }
 
 export default { render };

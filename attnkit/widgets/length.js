@@ -1,6 +1,6 @@
 import {
-  announcer, batched, commit, dataTable, decodeWeights, languageOf, make, plot, setAttribute, setText,
-  slider, token, visible, watch, weightColour, wholePercent,
+  announcer, batched, commit, dataTable, decodeWeights, languageOf, make, mounted, plot,
+  setAttribute, setText, slider, token, visible, watch, weightColour, wholePercent,
 } from "./core.js";
 
 /** What a screen reader is told of a word, beside the word. */
@@ -292,15 +292,7 @@ function render({ model, el }) {
   const frame = batched(update);
   const unwatch = watch(model, ["length", "example", "model"], frame.ask);
   update();
-  el.append(root);
-
-  return () => {
-    unwatch();
-    stop.abort();
-    frame.cancel();
-    live.cancel();
-    root.remove();
-  };
+  return mounted(el, root, unwatch, () => stop.abort(), frame.cancel, live.cancel);
 }
 
 export default { render };

@@ -1,6 +1,6 @@
 import {
-  announcer, batched, button, commit, make, number, setAttribute, setText, slider, softmax, steps,
-  token, watch, wholePercent,
+  announcer, batched, button, commit, make, mounted, number, setAttribute, setText, slider, softmax,
+  steps, token, watch, wholePercent,
 } from "./core.js";
 import { codeToCopy } from "./copy_code.js";
 import { maskGrid } from "./mask_grid.js";
@@ -240,16 +240,7 @@ function render({ model, el }) {
   const frame = batched(update);
   const unwatch = watch(model, ["tokens", "scores", "preset", "window", "length", "mask", "_drawn"], frame.ask);
   update();
-  el.append(root);
-
-  return () => {
-    unwatch();
-    stop.abort();
-    frame.cancel();
-    grid.cancel();
-    live.cancel();
-    root.remove();
-  };
+  return mounted(el, root, unwatch, () => stop.abort(), frame.cancel, grid.cancel, live.cancel);
 }
 
 export default { render };

@@ -1,7 +1,7 @@
 import {
   announcer, argmax, batched, commit, dataTable, decodeDigits, decodeFloat16, dot, entropy,
-  jacobianNorm, make, median, normalDensity, number, percent, plot, readout, setAttribute, setText,
-  slider, softmax, steps, TEMPERATURES, watch,
+  jacobianNorm, make, median, mounted, normalDensity, number, percent, plot, readout, setAttribute,
+  setText, slider, softmax, steps, TEMPERATURES, watch,
 } from "./core.js";
 
 const D_MAX = 1024;
@@ -335,15 +335,7 @@ function render({ model, el }) {
   scorePlot.node.setAttribute("aria-label", "Histogram of the scores with the normal curve of theory");
   weightPlot.node.setAttribute("aria-label", "Bar chart of the softmax weights of the 64 keys");
   update();
-  el.append(root);
-
-  return () => {
-    unwatch();
-    stop.abort();
-    frame.cancel();
-    live.cancel();
-    root.remove();
-  };
+  return mounted(el, root, unwatch, () => stop.abort(), frame.cancel, live.cancel);
 }
 
 export default { render };

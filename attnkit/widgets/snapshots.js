@@ -1,6 +1,6 @@
 import {
-  announcer, batched, button, commit, dataTable, languageOf, linePath, make, number, percent, plot, setAttribute,
-  setText, slider, token, visible, watch,
+  announcer, batched, button, commit, dataTable, languageOf, linePath, make, mounted, number,
+  percent, plot, setAttribute, setText, slider, token, visible, watch,
 } from "./core.js";
 import { mapView, placed, rowRead, scaleKey, shortened } from "./maps.js";
 import { readMaps } from "./packed.js";
@@ -188,18 +188,10 @@ function render({ model, el }) {
   const pointed = batched(point);
   const unwatch = watch(model, ["step", "head", "query"], frame.ask);
   update();
-  el.append(root);
-
-  return () => {
-    unwatch();
-    stop.abort();
-    frame.cancel();
-    pointed.cancel();
-    clearTimeout(later);
-    clearTimeout(timer);
-    live.cancel();
-    root.remove();
-  };
+  return mounted(
+    el, root, unwatch, () => stop.abort(), frame.cancel, pointed.cancel, () => clearTimeout(later),
+    () => clearTimeout(timer), live.cancel,
+  );
 }
 
 export default { render };

@@ -1,6 +1,7 @@
 import {
-  announcer, batched, commit, dataTable, entropy, hardSelection, languageOf, make, number, percent,
-  readout, setAttribute, setText, slider, softmax, steps, TEMPERATURES, token, visible, watch,
+  announcer, batched, commit, dataTable, entropy, hardSelection, languageOf, make, mounted, number,
+  percent, readout, setAttribute, setText, slider, softmax, steps, TEMPERATURES, token, visible,
+  watch,
 } from "./core.js";
 
 /** Stops of the score sliders: −10 … 10, wider where a score lies outside.
@@ -191,17 +192,10 @@ function render({ model, el }) {
   const frame = batched(update);
   const unwatch = watch(model, ["scores", "labels", "temperature", "shift"], frame.ask);
   update();
-  el.append(root);
-
-  return () => {
-    unwatch();
-    stop.abort();
-    frame.cancel();
-    clearTimeout(later);
-    sized.disconnect();
-    live.cancel();
-    root.remove();
-  };
+  return mounted(
+    el, root, unwatch, () => stop.abort(), frame.cancel, () => clearTimeout(later),
+    () => sized.disconnect(), live.cancel,
+  );
 }
 
 export default { render };

@@ -1,7 +1,7 @@
 import {
-  announcer, argmax, batched, button, commit, dataTable, hardSelection, languageOf, linePath, lineKey,
-  listed, make, number, numberField, percent, plot, ratioTemperature, series, setAttribute, setText,
-  slider, softmax, softmaxSlopes, TEMPERATURES, token, visible, watch,
+  announcer, argmax, batched, button, commit, dataTable, hardSelection, languageOf, linePath,
+  lineKey, listed, make, number, numberField, percent, plot, ratioTemperature, series, setAttribute,
+  setText, slider, softmax, softmaxSlopes, TEMPERATURES, token, visible, watch, mounted,
 } from "./core.js";
 
 const SAME = 1e-6; // temperatures that differ by less than this share of themselves are the same
@@ -433,15 +433,7 @@ function render({ model, el }) {
   weightPlot.node.setAttribute("aria-label", "Weight of each token against the temperature, logarithmic axis");
   slopePlot.node.setAttribute("aria-label", "Slope of each weight against the temperature, logarithmic axis");
   update();
-  el.append(root);
-
-  return () => {
-    unwatch();
-    stop.abort();
-    frame.cancel();
-    live.cancel();
-    root.remove();
-  };
+  return mounted(el, root, unwatch, () => stop.abort(), frame.cancel, live.cancel);
 }
 
 export default { render };

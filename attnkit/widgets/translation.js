@@ -1,6 +1,6 @@
 import {
-  announcer, argmax, batched, commit, dataTable, decodeWeights, inkOn, languageOf, make, setAttribute,
-  setText, token, visible, watch, weightColour, wholePercent,
+  announcer, argmax, batched, commit, dataTable, decodeWeights, inkOn, languageOf, make, mounted,
+  setAttribute, setText, token, visible, watch, weightColour, wholePercent,
 } from "./core.js";
 
 const NAMED = 3; // characters that the summary names; the others are added up
@@ -223,17 +223,8 @@ function render({ model, el }) {
   const unwatch = watch(model, ["example", "word"], frame.ask);
   const sized = new ResizeObserver(() => drawLines());
   update();
-  el.append(root);
   sized.observe(stage);
-
-  return () => {
-    unwatch();
-    stop.abort();
-    frame.cancel();
-    sized.disconnect();
-    live.cancel();
-    root.remove();
-  };
+  return mounted(el, root, unwatch, () => stop.abort(), frame.cancel, () => sized.disconnect(), live.cancel);
 }
 
 export default { render };
