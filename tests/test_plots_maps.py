@@ -86,7 +86,7 @@ def test_without_axes_a_pyplot_figure_gets_one_colour_bar():
 
 
 def test_cells_hold_their_weights_and_a_zero_is_not_a_small_number(ax):
-    plots.heatmap([[0.0, 0.001, 0.999], [1.0, 0.0, 0.0], [0.25, 0.375, 0.375]], ax=ax)
+    plots.heatmap([[0.0, 0.001, 0.999], [1.0, 0.0, -0.0], [0.25, 0.375, 0.375]], ax=ax)
     held = {tuple(map(round, t.get_position())): t.get_text() for t in ax.texts}
     assert [held[j, 0] for j in range(3)] == ["0", "0.00", "1.00"]
     assert [held[j, 1] for j in range(3)] == ["1", "0", "0"]

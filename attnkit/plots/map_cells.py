@@ -118,7 +118,7 @@ def _numbers(ax: Axes, cells: Cells, image: AxesImage, size: tuple[float, float]
 
 def _two_places(value: float) -> str:
     """0 and 1 alone where the weight is exactly that: 0.00 is small, 0 is nothing."""
-    return f"{value:.0f}" if value in (0, 1) else f"{value:.2f}"
+    return f"{abs(value):.0f}" if value in (0, 1) else f"{value:.2f}"
 
 
 def _say_nothing(ax: Axes, cells: Cells, size: tuple[float, float]) -> None:
