@@ -86,8 +86,8 @@ _TRIALS = (
 MISCONCEPTIONS = (
     Misconception(
         "column-sum",
-        "This is the sum of each column. Under a mask an early key is seen by more queries, and "
-        "its sum is larger for that reason alone: divide by how many may attend to it.",
+        "This is the sum of each column. Under a causal mask an early key is seen by more queries, "
+        "and its sum grows with their number: divide by how many may attend to it.",
         "ch6-received",
         (lambda w, m: w.sum(axis=0),),
     ),

@@ -165,7 +165,7 @@ function render({ model, el }) {
     }
     if (kept && tops[shown.layer][shown.head]) {
       const count = rowOf(kept, row).reduce((/** @type {number} */ sum, /** @type {number} */ one) => sum + one, 0);
-      words.push(`. ${count} key${count === 1 ? "" : "s"} hold ${wholePercent(model.get("mass"))}`);
+      words.push(`. ${count} key${count === 1 ? " holds" : "s hold"} at least ${wholePercent(model.get("mass"))}`);
     }
     return [...words, "."];
   }
@@ -203,7 +203,7 @@ function render({ model, el }) {
       setText(caption, own ? "Each map up to its own largest weight" : "All maps on one scale, 0 to 100 %");
     }
     setText(title, headName(layer, head));
-    setText(badge, own ? `own scale, 0 to ${wholePercent(top)}` : `largest weight ${wholePercent(tops[layer][head])}`);
+    setText(badge, own ? `own: 0 to ${wholePercent(top)}` : `largest weight ${wholePercent(tops[layer][head])}`);
     legend.set({ top });
     querySlider.set(query);
     if (queryName.__of !== queries[query]) {

@@ -221,7 +221,7 @@ def test_own_scales_are_marked_with_their_maximum(board):
     shown = expected(widget.weights().clamp(max=top), top)
     assert np.abs(pixels(view)[seen, :3] - shown[seen]).max() <= 8
     largest = measures.whole_percent(top)
-    assert view.locator(".aw-hb-badge").inner_text() == f"own scale, 0 to {largest}"
+    assert view.locator(".aw-hb-badge").inner_text() == f"own: 0 to {largest}"
     expect(view.locator(".aw-map-legend")).to_contain_text(largest.replace(" ", "\u00a0"))
     expect(view.locator(".aw-hb-caption")).to_contain_text("its own largest weight")
     assert (image(view, ".aw-thumbs canvas") != small).any()
