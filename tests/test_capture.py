@@ -198,6 +198,10 @@ def test_queries_and_keys_of_one_tensor_are_self_whatever_the_values(batch_first
         attention(x, x, x + 1)
         attention(x, x.clone(), x)
     assert [found.kind for found in captured] == ["self", "cross"]
+    attention, x = attention.to("meta"), x.to("meta")
+    with capture_attention(attention) as captured:
+        attention(x, x.clone(), x)
+    assert [found.kind for found in captured] == ["cross"]
 
 
 def test_a_row_that_may_see_nothing_is_what_the_model_made_of_it():

@@ -207,4 +207,4 @@ def _aside() -> Iterator[None]:
 
 def _same_input(query, key, *args, **kwargs) -> bool:
     # With batch_first each gets a transposed view of its own, where the values are another tensor.
-    return query is key or query.is_set_to(key)
+    return query is key or (not query.is_meta and query.is_set_to(key))
