@@ -1,6 +1,6 @@
 import {
-  announcer, batched, commit, dataTable, languageOf, make, mounted, percent, setAttribute, setText,
-  slider, token, visible, watch, wholePercent,
+  announcer, batched, commit, dataTable, languageOf, make, mounted, setAttribute, setText, slider,
+  token, visible, watch, wholePercent,
 } from "./core.js";
 import { mapView, placed, rowRead, scaleKey, shortened } from "./maps.js";
 import { largestUntil, readMaps } from "./packed.js";
@@ -36,13 +36,13 @@ function barList(columns) {
           bar.name.replaceChildren(...placed(keys, key));
           bar.of = of;
         }
-        setText(bar.share, percent(row[key]));
+        setText(bar.share, wholePercent(row[key]));
         bar.fill.style.backgroundSize = `${(100 * row[key]).toFixed(1)}% 100%`;
         bar.node.classList.toggle("aw-hb-out", Boolean(kept) && !kept?.[key]);
       });
       const others = order.slice(rows.length);
       const sum = others.reduce((total, key) => total + row[key], 0);
-      setText(rest, others.length ? `${others.length} other key${others.length > 1 ? "s" : ""}: ${percent(sum)} together` : "");
+      setText(rest, others.length ? `${others.length} other key${others.length > 1 ? "s" : ""}: ${wholePercent(sum)} together` : "");
     },
   };
 }
@@ -132,7 +132,7 @@ function render({ model, el }) {
       token(text),
       ...keys.map((_, column) => {
         const cell = row * columns + column;
-        return blocked[shown.layer][shown.head]?.[cell] ? "blocked" : percent(maps[shown.layer][shown.head][cell]);
+        return blocked[shown.layer][shown.head]?.[cell] ? "blocked" : wholePercent(maps[shown.layer][shown.head][cell]);
       }),
     ]),
     signal,
@@ -161,7 +161,7 @@ function render({ model, el }) {
     const words = rowRead(queries, row, keys, rowOf(map, row), { blocked: rowOf(hidden, row) });
     if (column >= 0) {
       const cell = row * columns + column;
-      words.push("; ", ...placed(keys, column), hidden?.[cell] ? ": blocked" : `: ${percent(map[cell])}`);
+      words.push("; ", ...placed(keys, column), hidden?.[cell] ? ": blocked" : `: ${wholePercent(map[cell])}`);
     }
     if (kept && tops[shown.layer][shown.head]) {
       const count = rowOf(kept, row).reduce((/** @type {number} */ sum, /** @type {number} */ one) => sum + one, 0);

@@ -122,7 +122,6 @@ function render({ model, el }) {
     onPick(at) {
       hover = null;
       key = at.column;
-      view.select(at.row, at.column); // a second key may come before the next frame
       if (at.row === model.get("query")) pointed.ask();
       else commit(model, { query: at.row });
     },
@@ -140,7 +139,7 @@ function render({ model, el }) {
   );
   const data = dataTable(
     "Weights of this head as a table", () => ["Query", ...keys.map(token)],
-    () => queries.map((text, row) => [token(text), ...keys.map((_, column) => percent(map()[row * columns + column]))]),
+    () => queries.map((text, row) => [token(text), ...keys.map((_, column) => wholePercent(map()[row * columns + column]))]),
     signal,
   );
   const mapsPanel = make("div", { class: "aw-heads-maps" },
@@ -161,7 +160,7 @@ function render({ model, el }) {
   function said(row, column) {
     const cells = map().subarray(row * columns, (row + 1) * columns);
     const words = rowRead(queries, row, keys, cells);
-    if (column >= 0) words.push("; ", ...placed(keys, column), `: ${percent(cells[column])}`);
+    if (column >= 0) words.push("; ", ...placed(keys, column), `: ${wholePercent(cells[column])}`);
     return [...words, "."];
   }
   function point() {
@@ -219,7 +218,7 @@ function render({ model, el }) {
       tableOfRun(shown.run).select(Math.floor(shown.head / across), shown.head % across);
       view.draw(map(), { top: 1 });
       setText(tableTitle, heads === 1 ? "The only head of this model" : `All ${heads} heads of this model, on one scale`);
-      setText(mapTitle, `Head ${shown.head}: largest weight ${percent(tops[shown.run][shown.head])}`);
+      setText(mapTitle, `Head ${shown.head}: largest weight ${wholePercent(tops[shown.run][shown.head])}`);
       point();
     }
     rates.refresh();

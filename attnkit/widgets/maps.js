@@ -259,10 +259,11 @@ export function mapView({ label, signal, onHover, onPick }) {
     const to = step(event.key, at, rows, columns);
     if (!to) return;
     event.preventDefault();
+    view.select(to.row, to.column); // a second key may come before the widget answers
     onPick?.(to);
   }, { signal });
 
-  return {
+  const view = {
     node, area,
     /** Which tokens stand at rows and columns. @param {string[]} queries @param {string[]} keys */
     setTokens(queries, keys) {
@@ -310,6 +311,7 @@ export function mapView({ label, signal, onHover, onPick }) {
       place(marks[2], column >= 0 && row >= 0, `${top}% ${right}% ${bottom}% ${left}%`);
     },
   };
+  return view;
 }
 
 /**

@@ -1,6 +1,6 @@
 import {
-  announcer, batched, button, commit, dataTable, languageOf, linePath, make, mounted, number,
-  percent, plot, setAttribute, setText, slider, token, visible, watch,
+  announcer, batched, button, commit, dataTable, languageOf, linePath, make, mounted, number, plot,
+  setAttribute, setText, slider, token, visible, watch, wholePercent,
 } from "./core.js";
 import { mapView, placed, rowRead, scaleKey, shortened } from "./maps.js";
 import { readMaps } from "./packed.js";
@@ -123,7 +123,7 @@ function render({ model, el }) {
     "Weights at this step as a table", () => ["Query", ...keys.map(token)],
     () => queries.map((text, row) => [token(text), ...keys.map((_, column) => {
       const cell = row * columns + column;
-      return blocked[shown.at][shown.head]?.[cell] ? "blocked" : percent(maps[shown.at][shown.head][cell]);
+      return blocked[shown.at][shown.head]?.[cell] ? "blocked" : wholePercent(maps[shown.at][shown.head][cell]);
     })]),
     signal,
   );
@@ -142,7 +142,7 @@ function render({ model, el }) {
     const [from, to] = [row * columns, (row + 1) * columns];
     const words = rowRead(queries, row, keys, map.subarray(from, to), { blocked: hidden?.subarray(from, to) });
     if (column >= 0) {
-      words.push("; ", ...placed(keys, column), hidden?.[from + column] ? ": blocked" : `: ${percent(map[from + column])}`);
+      words.push("; ", ...placed(keys, column), hidden?.[from + column] ? ": blocked" : `: ${wholePercent(map[from + column])}`);
     }
     return [...words, "."];
   }

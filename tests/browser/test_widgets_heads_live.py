@@ -147,7 +147,7 @@ def test_tables_hold_the_numbers(board):
     assert first == ["1", "32", *expected, "5"]
     cells = weights.locator("tr").nth(3).locator("td").all_inner_texts()
     python = heads_widget(num_heads=2, head=1)
-    assert cells == [measures.percent(w) for w in python.weights()[3].tolist()]
+    assert cells == [measures.whole_percent(w) for w in python.weights()[3].tolist()]
 
 
 # ------------------------------------------------------------------ the maps

@@ -181,7 +181,7 @@ def test_a_row_is_read_aloud_as_python_does(board):
     assert said(view.locator(".aw-hb-reading")).endswith("cost$5: blocked.")
     board.page.keyboard.press("Home")
     board.settled()
-    first = measures.percent(float(widget.weights()[2, 0]))
+    first = measures.whole_percent(float(widget.weights()[2, 0]))
     assert said(view.locator(".aw-hb-reading")).endswith(f"The: {first}.")
     board.page.keyboard.press("Escape")
     board.settled()
@@ -253,16 +253,16 @@ def test_bars_and_table_have_the_numbers(board):
     view = board.mount(widget)
     row = widget.weights()[4].sort(descending=True, stable=True)
     shares = view.locator(".aw-hb-bar-share").all_inner_texts()
-    assert shares == [measures.percent(w) for w in row.values.tolist()]
+    assert shares == [measures.whole_percent(w) for w in row.values.tolist()]
     names = view.locator(".aw-hb-bar-name").all_inner_texts()
     assert names == [words(5)[i] for i in row.indices.tolist()]
     view.locator("summary").click()
     expect(view.locator("tbody td").first).to_be_visible()
     cells = view.locator("tbody td").all_inner_texts()
     flat = zip(widget.weights().flatten().tolist(), causal(5).flatten().tolist(), strict=True)
-    assert cells == [measures.percent(w) if may else "blocked" for w, may in flat]
+    assert cells == [measures.whole_percent(w) if may else "blocked" for w, may in flat]
     board.set("head", 1)
-    moved = measures.percent(float(widget._maps[2, 1, 1, 0]))
+    moved = measures.whole_percent(float(widget._maps[2, 1, 1, 0]))
     expect(view.locator("tbody td").nth(5)).to_have_text(moved)
 
 
@@ -409,3 +409,14 @@ def test_forced_colours_keep_the_maps(open_page):
         "(n) => getComputedStyle(n).outlineStyle"
     )
     assert outline == "solid"
+
+
+def test_two_keys_before_the_next_frame_move_two_places(board):
+    view = board.mount(browser_widget(query=0))
+    view.locator(".aw-map-area").evaluate(
+        """(area) => { for (const key of ["ArrowDown", "ArrowDown"]) {
+             area.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+           } }"""
+    )
+    board.settled()
+    assert board.get("query") == 2
