@@ -43,15 +43,17 @@ def _only_for_the_book(node: ast.stmt, hidden: bool) -> bool:
         name = _called(node.value)
         return name == "glue" or (hidden and name.lstrip("_").startswith("assert"))
     if isinstance(node, (ast.For, ast.If, ast.With)):
-        if isinstance(node, ast.With) and any(_raises(item) for item in node.items):
+        if isinstance(node, ast.With) and any(_expects(item) for item in node.items):
             return hidden
         blocks = [*node.body, *getattr(node, "orelse", [])]
         return all(_only_for_the_book(child, hidden) for child in blocks)
     return False
 
 
-def _raises(item: ast.withitem) -> bool:
-    return isinstance(item.context_expr, ast.Call) and _called(item.context_expr) == "raises"
+def _expects(item: ast.withitem) -> bool:
+    """Whether an error or a warning is asked for, by pytest."""
+    call = item.context_expr
+    return isinstance(call, ast.Call) and _called(call) in ("raises", "warns")
 
 
 def _called(call: ast.Call) -> str:

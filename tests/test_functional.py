@@ -465,7 +465,10 @@ def test_refusals_say_what_came(call, error, words):
 
 @pytest.mark.parametrize(
     "module",
-    ["masks", "functional", "attention", "positional", "numerals", "tasks", "seq2seq"],
+    [
+        *("masks", "functional", "attention", "positional", "numerals", "seq2seq"),
+        *("tasks.vocabulary", "tasks.chinese_numerals", "tasks.number_words", "tasks.context"),
+    ],
 )
 def test_doctests(module):
     result = doctest.testmod(importlib.import_module(f"attnkit.{module}"))
