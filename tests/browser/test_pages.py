@@ -299,23 +299,21 @@ def test_first_visit_and_next_chapter_stay_within_the_budget(
     site, html, chapters, pages, open_page, capsys
 ):
     others = [page for page in pages if page.startswith("chapters/")]
-    visit = open_page()
+    asked = {
+        page: asked_for(open_page(), site, page) for page in dict.fromkeys([*chapters, *others])
+    }
+    sizes = {url: weight(html, url, site) for urls in asked.values() for url in urls}
     for page in chapters:
-        first = asked_for(visit, site, page)
-        sizes = {url: weight(html, url, site) for url in first}
-        table = "\n".join(
-            f"{size:8,d}  {url.removeprefix(site)}"
-            for url, size in sorted(sizes.items(), key=lambda item: -item[1])
-        )
-        total = sum(sizes.values())
+        heaviest = sorted(asked[page], key=lambda url: -sizes[url])
+        table = "\n".join(f"{sizes[url]:8,d}  {url.removeprefix(site)}" for url in heaviest)
+        total = sum(sizes[url] for url in asked[page])
         with capsys.disabled():
             print(f"\nFirst visit to {page}: {total:,d} bytes\n{table}")
         assert total <= FIRST_VISIT * 1000, f"{page}: {total:,d} bytes\n{table}"
         for other in others:
-            if other != page:
-                new = asked_for(visit, site, other).keys() - first.keys()
-                grown = sum(weight(html, url, site) for url in new)
-                assert grown <= NEXT_CHAPTER * 1000, f"{other} after {page}: {grown:,d}: {new}"
+            new = asked[other].keys() - asked[page].keys()
+            grown = sum(sizes[url] for url in new)
+            assert grown <= NEXT_CHAPTER * 1000, f"{other} after {page}: {grown:,d}: {new}"
 
 
 def test_widget_data_stays_within_the_budget(html, pages):
