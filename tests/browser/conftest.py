@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+from widget_page import WidgetPage
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"
@@ -208,3 +209,25 @@ def pages(html: Path) -> list[str]:
     """Every page of the built site, as a path relative to it."""
     found = sorted(p.relative_to(html).as_posix() for p in html.rglob("*.html"))
     return [p for p in found if not p.startswith(("_static/", "notebooks/"))]
+
+
+@pytest.fixture
+def open_board(browser: Browser) -> Iterator[Callable[..., WidgetPage]]:
+    """Open a page for widgets alone; at the end no page may have logged an error."""
+    opened = []
+
+    def open_(**options) -> WidgetPage:
+        context = browser.new_context(**options)
+        opened.append((context, WidgetPage(context.new_page())))
+        return opened[-1][1]
+
+    yield open_
+    for context, board in opened:
+        assert board.errors == []
+        context.close()
+
+
+@pytest.fixture
+def board(open_board: Callable[..., WidgetPage]) -> WidgetPage:
+    """A page for widgets, as wide as a screen."""
+    return open_board(viewport={"width": 1000, "height": 900})

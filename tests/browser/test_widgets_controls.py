@@ -10,7 +10,6 @@ from map_samples import causal, heads, words
 from matplotlib.image import imread
 from numeral_samples import length_widget, translation_widget
 from playwright.sync_api import expect
-from widget_page import WidgetPage
 
 from attnkit.widgets import (
     BottleneckGame,
@@ -24,28 +23,6 @@ from attnkit.widgets import (
 )
 
 HOSTILE = ["<img src=x onerror=alert(1)>", "cost$5 and $6", "a\nb", "", "مرحبا", "👍🏽", "x" * 80]
-
-
-@pytest.fixture
-def open_page(browser):
-    """Open a page; at the end no page may have logged an error."""
-    opened = []
-
-    def open_(**options):
-        context = browser.new_context(**options)
-        board = WidgetPage(context.new_page())
-        opened.append((context, board))
-        return board
-
-    yield open_
-    for context, board in opened:
-        assert board.errors == []
-        context.close()
-
-
-@pytest.fixture
-def board(open_page):
-    return open_page(viewport={"width": 1000, "height": 900})
 
 
 # ------------------------------------------------------------------ mouse and keyboard
@@ -358,8 +335,8 @@ def widgets_of_all_kinds(board):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 320])
-def test_axe_finds_nothing(open_page, theme, width):
-    board = open_page(viewport={"width": width, "height": 800})
+def test_axe_finds_nothing(open_board, theme, width):
+    board = open_board(viewport={"width": width, "height": 800})
     board.page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
     widgets_of_all_kinds(board)
     found = Axe().run(board.page)
@@ -371,8 +348,8 @@ GROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 25, 29)"}
 
 @pytest.mark.parametrize("system", ["light", "dark"])
 @pytest.mark.parametrize("attribute", [None, "light", "dark"])
-def test_the_page_s_theme_goes_before_the_system_s(open_page, system, attribute):
-    board = open_page(color_scheme=system)
+def test_the_page_s_theme_goes_before_the_system_s(open_board, system, attribute):
+    board = open_board(color_scheme=system)
     if attribute:
         board.page.evaluate("(t) => { document.documentElement.dataset.theme = t; }", attribute)
     view = board.mount(SoftmaxWidget())
@@ -428,8 +405,8 @@ def test_graphics_stand_out(board, theme):
         assert (high + 0.05) / (low + 0.05) >= 3, f"{selector}: {colour} on {GROUNDS[theme]}"
 
 
-def test_nothing_overflows_320_pixels(open_page):
-    board = open_page(viewport={"width": 320, "height": 640}, has_touch=True)
+def test_nothing_overflows_320_pixels(open_board):
+    board = open_board(viewport={"width": 320, "height": 640}, has_touch=True)
     widgets_of_all_kinds(board)
     assert board.page.evaluate("document.documentElement.scrollWidth") == 320
     outside = board.page.evaluate(
@@ -443,8 +420,8 @@ def test_nothing_overflows_320_pixels(open_page):
     assert outside == []
 
 
-def test_numbers_and_tokens_stay_on_one_line(open_page):
-    board = open_page(viewport={"width": 360, "height": 640}, has_touch=True)
+def test_numbers_and_tokens_stay_on_one_line(open_board):
+    board = open_board(viewport={"width": 360, "height": 640}, has_touch=True)
     board.mount(TemperatureWidget(revealed=True), "ratios")
     board.mount(TemperatureWidget(wanted=[0.01, 0.02, 100], revealed=True), "apart")
     board.mount(translation_widget(example=1, word=7), "longword")
@@ -468,8 +445,8 @@ def test_numbers_and_tokens_stay_on_one_line(open_page):
     assert broken == []
 
 
-def test_a_table_that_scrolls_shows_it(open_page):
-    board = open_page(viewport={"width": 360, "height": 1600})
+def test_a_table_that_scrolls_shows_it(open_board):
+    board = open_board(viewport={"width": 360, "height": 1600})
     view = board.mount(translation_widget(example=1))
     view.locator("summary").click()
     scroller = view.locator(".aw-scroll")
@@ -487,8 +464,8 @@ def test_a_table_that_scrolls_shows_it(open_page):
     assert edge(0) < 225 and edge(10_000) > 245
 
 
-def test_the_toggle_of_a_table_is_a_control_on_any_page(open_page):
-    board = open_page(viewport={"width": 360, "height": 640})
+def test_the_toggle_of_a_table_is_a_control_on_any_page(open_board):
+    board = open_board(viewport={"width": 360, "height": 640})
     board.page.add_style_tag(content="details > summary { list-style: disc outside; }")
     toggle = board.mount(TemperatureWidget()).locator("summary")
     style = "(node, name) => getComputedStyle(node)[name]"
@@ -500,8 +477,8 @@ def test_the_toggle_of_a_table_is_a_control_on_any_page(open_page):
     assert toggle.evaluate(turned) == "45deg"
 
 
-def test_targets_are_large_enough_for_a_finger(open_page):
-    board = open_page(viewport={"width": 360, "height": 640}, has_touch=True)
+def test_targets_are_large_enough_for_a_finger(open_board):
+    board = open_board(viewport={"width": 360, "height": 640}, has_touch=True)
     widgets_of_all_kinds(board)
     small = board.page.evaluate(
         """() => [...document.querySelectorAll("button, input, select, summary")]
@@ -536,8 +513,8 @@ def test_focus_is_visible(board):
     assert style == ["solid", "3px"]
 
 
-def test_forced_colours_keep_the_bars(open_page):
-    board = open_page(forced_colors="active")
+def test_forced_colours_keep_the_bars(open_board):
+    board = open_board(forced_colors="active")
     view = board.mount(SoftmaxWidget())
     fill = view.locator(".aw-fill-top").evaluate("(n) => getComputedStyle(n).stroke")
     ground = view.locator(".aw-track").evaluate("(n) => getComputedStyle(n).stroke")

@@ -6,21 +6,11 @@ from statistics import median
 import pytest
 from heads_samples import NUMBERS, PLACES, heads_run, heads_widget
 from playwright.sync_api import expect
-from widget_page import WidgetPage
 
 from attnkit.widgets import HeadsRun, HeadsWidget, maps, measures
 
 TOKENS = ["我", "爱", "北京", "b", "<b>c</b>", "cost$5 and $6", "", "مرحبا", "x" * 80, "爱", "👍🏽"]
 PERCENT = {heads: measures.percent(median(heads_run(heads).accuracy)) for heads in NUMBERS}
-
-
-@pytest.fixture
-def board(browser):
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
-    board = WidgetPage(page)
-    yield board
-    assert board.errors == []
-    page.close()
 
 
 def text(node):

@@ -8,7 +8,6 @@ import pytest
 import torch
 from map_samples import causal, heads, words
 from playwright.sync_api import expect
-from widget_page import WidgetPage
 
 from attnkit.widgets import HeadBrowser, SnapshotWidget, assets, maps, measures, packing
 
@@ -22,27 +21,6 @@ CELLS = """(c) => {
   for (const byte of data) text += String.fromCharCode(byte);
   return [c.height, c.width, btoa(text)];
 }"""
-
-
-@pytest.fixture
-def open_page(browser):
-    """Open a page; at the end no page may have logged an error."""
-    opened = []
-
-    def open_(**options):
-        context = browser.new_context(**options)
-        opened.append((context, WidgetPage(context.new_page())))
-        return opened[-1][1]
-
-    yield open_
-    for context, board in opened:
-        assert board.errors == []
-        context.close()
-
-
-@pytest.fixture
-def board(open_page):
-    return open_page(viewport={"width": 1000, "height": 900})
 
 
 def browser_widget(**options):
@@ -267,8 +245,8 @@ def test_bars_and_table_have_the_numbers(board):
 
 
 @pytest.mark.parametrize("width", [360, 320])
-def test_many_heads_scroll_inside_themselves_on_a_phone(open_page, width):
-    board = open_page(viewport={"width": width, "height": 800})
+def test_many_heads_scroll_inside_themselves_on_a_phone(open_board, width):
+    board = open_board(viewport={"width": width, "height": 800})
     view = board.mount(HeadBrowser(heads(5, 12, 11, 11), words(11)))
     assert board.page.evaluate("document.documentElement.scrollWidth") == width
     sizes = view.locator(".aw-thumbs-scroll").evaluate("(n) => [n.scrollWidth, n.clientWidth]")
@@ -356,8 +334,8 @@ def test_the_run_plays_when_asked_and_stops_at_its_end(board):
     assert board.get("step") == stopped < 200
 
 
-def test_with_reduced_motion_the_button_goes_one_step(open_page):
-    board = open_page(reduced_motion="reduce")
+def test_with_reduced_motion_the_button_goes_one_step(open_board):
+    board = open_board(reduced_motion="reduce")
     view = board.mount(film(step=10))
     view.get_by_role("button", name="Next step").click()
     board.page.wait_for_timeout(700)
@@ -398,8 +376,8 @@ def test_small_ones_have_only_what_they_need(board):
     assert one.locator(".aw-sn-loss").count() == 0
 
 
-def test_forced_colours_keep_the_maps(open_page):
-    board = open_page(forced_colors="active")
+def test_forced_colours_keep_the_maps(open_board):
+    board = open_board(forced_colors="active")
     view = board.mount(browser_widget())
     adjust = view.locator(".aw-map-area, .aw-thumbs canvas").evaluate_all(
         "(nodes) => nodes.map((n) => getComputedStyle(n).forcedColorAdjust)"

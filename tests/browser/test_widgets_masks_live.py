@@ -15,15 +15,6 @@ from attnkit.widgets import MaskEditor, mask_rules, measures
 from attnkit.widgets.assets import HERE
 
 
-@pytest.fixture
-def board(browser):
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
-    board = WidgetPage(page)
-    yield board
-    assert board.errors == []
-    page.close()
-
-
 @pytest.fixture(scope="module")
 def rules(browser):
     """A page with mask_rules.js: rules("expression", …) evaluates JavaScript on its functions."""

@@ -5,18 +5,8 @@ import re
 
 import pytest
 from playwright.sync_api import expect
-from widget_page import WidgetPage
 
 from attnkit.widgets import TemperatureWidget, measures
-
-
-@pytest.fixture
-def board(browser):
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
-    board = WidgetPage(page)
-    yield board
-    assert board.errors == []
-    page.close()
 
 
 def verdict(view):

@@ -9,31 +9,9 @@ from numeral_samples import (
     translation_widget,
 )
 from playwright.sync_api import expect
-from widget_page import WidgetPage
 
 from attnkit import numerals
 from attnkit.widgets import LengthExample, LengthWidget, TranslationWidget, measures
-
-
-@pytest.fixture
-def open_page(browser):
-    """Open a page; at the end no page may have logged an error."""
-    opened = []
-
-    def open_(**options):
-        context = browser.new_context(**options)
-        opened.append((context, WidgetPage(context.new_page())))
-        return opened[-1][1]
-
-    yield open_
-    for context, board in opened:
-        assert board.errors == []
-        context.close()
-
-
-@pytest.fixture
-def board(open_page):
-    return open_page(viewport={"width": 1000, "height": 900})
 
 
 def shown(view, selector):
@@ -249,9 +227,9 @@ def test_wrong_missing_and_extra_words_are_marked_apart(board):
 
 
 @pytest.mark.parametrize("width", [1000, 700, 360, 320])
-def test_a_word_stands_below_the_right_one(open_page, width):
+def test_a_word_stands_below_the_right_one(open_board, width):
     """In every row a word of the same place has the same distance from the row's corner."""
-    board = open_page(viewport={"width": width, "height": 900})
+    board = open_board(viewport={"width": width, "height": 900})
     view = board.mount(length_widget(length=12))
     places = view.locator(".aw-places").evaluate_all(
         r"""(rows) => rows.map((row) => {
@@ -412,8 +390,8 @@ def test_a_move_is_announced_when_the_reader_pauses(board):
     expect(live).to_contain_text("1 digits. 九 9. fixed vector: right")
 
 
-def test_reduced_motion_is_respected(open_page):
-    board = open_page(reduced_motion="reduce")
+def test_reduced_motion_is_respected(open_board):
+    board = open_board(reduced_motion="reduce")
     view = board.mount(translation_widget())
     moving = view.locator("*").evaluate_all(
         "(nodes) => nodes.filter((n) => getComputedStyle(n).transitionDuration !== '0s').length"
