@@ -1,8 +1,9 @@
 import {
-  announcer, batched, commit, dataTable, languageOf, make, mounted, setAttribute, setText, slider,
-  token, visible, watch, wholePercent,
+  announcer, batched, commit, languageOf, make, mounted, setAttribute, setText, slider, visible, watch,
+  wholePercent,
 } from "./core.js";
-import { mapView, placed, rowRead, scaleKey, shortened } from "./maps.js";
+import { placed, scaleKey, shortened } from "./maps.js";
+import { pickedMap } from "./maps_pick.js";
 import { largestUntil, readMaps } from "./packed.js";
 import { thumbnails } from "./thumbnails.js";
 
@@ -59,8 +60,6 @@ function render({ model, el }) {
   const only = layers * heads === 1;
   const within = (/** @type {number} */ value, /** @type {number} */ n) => Math.min(n - 1, Math.max(0, value));
   const shown = { layer: 0, head: 0, query: 0 };
-  let key = -1; // the key that the reader stands on, if any
-  let hover = /** @type {{row: number, column: number} | null} */ (null);
   let kept = /** @type {Uint8Array | null} */ (null);
 
   /* ---- the heads */
@@ -90,20 +89,21 @@ function render({ model, el }) {
   /* ---- the large map */
   const title = make("strong", { class: "aw-hb-name" });
   const badge = make("span", { class: "aw-hb-badge" });
-  const view = mapView({
-    label: "Weights of the chosen head. Arrow keys move between queries and keys.", signal,
-    onHover(at) {
-      hover = at;
-      pointed.ask();
+  const large = pickedMap({
+    label: "Weights of the chosen head. Arrow keys move between queries and keys.",
+    reading: "aw-hb-reading", table: "Weights of this head as a table", model, signal,
+    more(row) {
+      if (!kept || !tops[shown.layer][shown.head]) return [];
+      const count = large.rowOf(kept, row).reduce((/** @type {number} */ sum, /** @type {number} */ one) => sum + one, 0);
+      return [`. ${count} key${count === 1 ? " holds" : "s hold"} at least ${wholePercent(model.get("mass"))}`];
     },
-    onPick(at) {
-      hover = null;
-      key = at.column;
-      if (at.row === model.get("query")) pointed.ask();
-      else commit(model, { query: at.row });
+    pointed(row, hovering) {
+      const [map, hidden] = [maps[shown.layer][shown.head], blocked[shown.layer][shown.head]];
+      bars.set(keys, large.rowOf(map, row), large.rowOf(hidden, row), large.rowOf(kept, row));
+      if (!hovering) live.say(() => [`${headName(shown.layer, shown.head)}, `, ...large.said()]);
     },
   });
-  view.setTokens(queries, keys);
+  large.setTokens(queries, keys);
   const legend = scaleKey({ blocked: masked, faded: true });
 
   /* ---- query and mass */
@@ -111,7 +111,7 @@ function render({ model, el }) {
     label: "Query", stops: Array.from(queries.keys()), whole: true, field: false, signal,
     write: String, spoken: (row) => `${visible(queries[row])}, ${row + 1} of ${rows}`,
     onInput(query) {
-      hover = null;
+      large.leave();
       commit(model, { query });
     },
   });
@@ -123,63 +123,18 @@ function render({ model, el }) {
     whole: true, lowest: 1, highest: 100, write: String, spoken: (share) => `the largest weights up to ${share} % of each row`, signal,
     onInput: (share) => commit(model, { mass: share / 100 }),
   });
-  const reading = make("p", { class: "aw-hb-reading" });
   const bars = barList(columns);
   const live = announcer();
-  const data = dataTable(
-    "Weights of this head as a table", () => ["Query", ...keys.map(token)],
-    () => queries.map((text, row) => [
-      token(text),
-      ...keys.map((_, column) => {
-        const cell = row * columns + column;
-        return blocked[shown.layer][shown.head]?.[cell] ? "blocked" : wholePercent(maps[shown.layer][shown.head][cell]);
-      }),
-    ]),
-    signal,
-  );
   const root = make(
     "div", { class: `aw-root aw-hb${heads > 8 ? " aw-hb-many" : ""}`, role: "group", "aria-label": "Attention heads" },
     make("div", { class: "aw-hb-top" },
       make("div", { class: "aw-hb-left" }, only ? "" : chooser,
         make("div", { class: "aw-hb-controls" }, querySlider.node, massSlider.node)),
       make("div", { class: "aw-hb-right" },
-        make("p", { class: "aw-hb-title" }, title, badge), view.node, legend.node, reading)),
-    bars.node, live.node, data.node,
+        make("p", { class: "aw-hb-title" }, title, badge), large.node, legend.node, large.reading)),
+    bars.node, live.node, large.data,
   );
 
-  /** Where the reader points, or else what is chosen. */
-  function place() {
-    if (!hover) return { row: shown.query, column: key };
-    return { row: hover.row < 0 ? shown.query : hover.row, column: hover.column };
-  }
-  const rowOf = (/** @type {ArrayLike<any> | null} */ cells, /** @type {number} */ row) =>
-    /** @type {any} */ (cells)?.subarray(row * columns, (row + 1) * columns) ?? null;
-
-  /** @param {number} row @param {number} column */
-  function said(row, column) {
-    const [map, hidden] = [maps[shown.layer][shown.head], blocked[shown.layer][shown.head]];
-    const words = rowRead(queries, row, keys, rowOf(map, row), { blocked: rowOf(hidden, row) });
-    if (column >= 0) {
-      const cell = row * columns + column;
-      words.push("; ", ...placed(keys, column), hidden?.[cell] ? ": blocked" : `: ${wholePercent(map[cell])}`);
-    }
-    if (kept && tops[shown.layer][shown.head]) {
-      const count = rowOf(kept, row).reduce((/** @type {number} */ sum, /** @type {number} */ one) => sum + one, 0);
-      words.push(`. ${count} key${count === 1 ? " holds" : "s hold"} at least ${wholePercent(model.get("mass"))}`);
-    }
-    return [...words, "."];
-  }
-
-  function point() {
-    const { row, column } = place();
-    view.select(row, column);
-    reading.replaceChildren(...said(row, column));
-    const [map, hidden] = [maps[shown.layer][shown.head], blocked[shown.layer][shown.head]];
-    bars.set(keys, rowOf(map, row), rowOf(hidden, row), rowOf(kept, row));
-    if (!hover) live.say(() => [`${headName(shown.layer, shown.head)}, `, ...said(shown.query, key)]);
-  }
-
-  let later = 0;
   let thumbScale = "";
   function update() {
     shown.layer = within(model.get("layer"), layers);
@@ -190,7 +145,6 @@ function render({ model, el }) {
     const own = scale === "head";
     const top = own ? tops[layer][head] : 1;
     kept = mass < 1 ? largestUntil(maps[layer][head], columns, mass) : null;
-    view.draw(maps[layer][head], { top, blocked: blocked[layer][head], kept });
     table.select(layer, head);
     if (scale !== thumbScale) {
       thumbScale = scale;
@@ -212,19 +166,13 @@ function render({ model, el }) {
       setAttribute(queryName, "lang", languageOf(queries[query]) || "en");
     }
     massSlider.set(Math.round(100 * mass));
-    point();
-    clearTimeout(later); // a table of thousands of cells waits until the reader pauses
-    if (data.node.open) later = window.setTimeout(data.refresh, 150);
+    large.draw(maps[layer][head], query, { top, blocked: blocked[layer][head], kept });
   }
 
   const frame = batched(update);
-  const pointed = batched(point);
   const unwatch = watch(model, ["layer", "head", "query", "scale", "mass"], frame.ask);
   update();
-  return mounted(
-    el, root, unwatch, () => stop.abort(), frame.cancel, pointed.cancel, () => clearTimeout(later),
-    live.cancel,
-  );
+  return mounted(el, root, unwatch, () => stop.abort(), frame.cancel, large.cancel, live.cancel);
 }
 
 export default { render };

@@ -1,9 +1,10 @@
 import {
   announcer, batched, button, commit, dataTable, make, mounted, percent, readout, setText, slider,
-  token, watch, wholePercent,
+  watch, wholePercent,
 } from "./core.js";
 import { headsChart } from "./heads_chart.js";
-import { mapView, placed, rowRead, scaleKey } from "./maps.js";
+import { scaleKey } from "./maps.js";
+import { pickedMap } from "./maps_pick.js";
 import { codesOf, largest, mapsOf, weightsOf } from "./packed.js";
 import { thumbnails } from "./thumbnails.js";
 
@@ -36,8 +37,6 @@ function render({ model, el }) {
   const maps = runs.map((run) => mapsOf(weightsOf(codesOf(run.codes), columns), rows * columns));
   const tops = maps.map((heads) => heads.map((map) => largest(map, columns, null)));
   const shown = { run: 0, head: 0, query: 0 };
-  let key = -1; // the key that the reader stands on, if any
-  let hover = /** @type {{row: number, column: number} | null} */ (null);
 
   /* ---- the number of heads, and the guess */
   const choose = (/** @type {number} */ num_heads) =>
@@ -113,22 +112,12 @@ function render({ model, el }) {
   }
   const tableTitle = make("p", { class: "aw-panel-title" });
   const mapTitle = make("p", { class: "aw-panel-title" });
-  const view = mapView({
-    label: "Weights of the chosen head. Arrow keys move between queries and keys.", signal,
-    onHover(at) {
-      hover = at;
-      pointed.ask();
-    },
-    onPick(at) {
-      hover = null;
-      key = at.column;
-      if (at.row === model.get("query")) pointed.ask();
-      else commit(model, { query: at.row });
-    },
+  const large = pickedMap({
+    label: "Weights of the chosen head. Arrow keys move between queries and keys.",
+    reading: "aw-heads-reading", table: "Weights of this head as a table", model, signal,
   });
-  view.setTokens(queries, keys);
+  large.setTokens(queries, keys);
   const legend = scaleKey();
-  const reading = make("p", { class: "aw-heads-reading" });
   const live = announcer();
   const rates = dataTable(
     "Right answers as a table", ["Heads", "d_head", "Median", "Lowest", "Highest", "Seeds"],
@@ -137,38 +126,18 @@ function render({ model, el }) {
       percent(Math.max(...run.accuracy)), String(run.accuracy.length),
     ]), signal,
   );
-  const data = dataTable(
-    "Weights of this head as a table", () => ["Query", ...keys.map(token)],
-    () => queries.map((text, row) => [token(text), ...keys.map((_, column) => wholePercent(map()[row * columns + column]))]),
-    signal,
-  );
   const mapsPanel = make("div", { class: "aw-heads-maps" },
     make("div", { class: "aw-heads-left" }, tableTitle, tableRoom),
-    make("div", { class: "aw-heads-right" }, mapTitle, view.node, legend.node, reading));
+    make("div", { class: "aw-heads-right" }, mapTitle, large.node, legend.node, large.reading));
   const root = make(
     "div", { class: "aw-root aw-heads", role: "group", "aria-label": "How many heads" },
     make("div", { class: "aw-heads-top" },
       make("div", { class: "aw-heads-start" }, headSlider.node,
         make("dl", { class: "aw-readouts" }, sizeOut.node, accuracyOut.node), question, answer),
       chartPanel),
-    mapsPanel, live.node, rates.node, data.node,
+    mapsPanel, live.node, rates.node, large.data,
   );
   root.style.setProperty("--aw-most-rows", String(Math.max(...numbers.map((heads) => tableOf(heads)[0]))));
-
-  const map = () => maps[shown.run][shown.head];
-  /** @param {number} row @param {number} column @returns {(string | Node)[]} */
-  function said(row, column) {
-    const cells = map().subarray(row * columns, (row + 1) * columns);
-    const words = rowRead(queries, row, keys, cells);
-    if (column >= 0) words.push("; ", ...placed(keys, column), `: ${wholePercent(cells[column])}`);
-    return [...words, "."];
-  }
-  function point() {
-    const row = !hover || hover.row < 0 ? shown.query : hover.row;
-    const column = hover ? hover.column : key;
-    view.select(row, column);
-    reading.replaceChildren(...said(row, column));
-  }
 
   /** How the guess and the measurement compare. */
   function judged(/** @type {number} */ prediction) {
@@ -189,7 +158,6 @@ function render({ model, el }) {
   }
   const spread = (/** @type {number} */ i) => `median ${percent(chart.medians[i])}, ${range(i)}`;
 
-  let later = 0;
   function update() {
     shown.run = Math.max(0, numbers.indexOf(model.get("num_heads")));
     const { heads, d_head } = runs[shown.run];
@@ -206,7 +174,7 @@ function render({ model, el }) {
     measure.disabled = prediction === null;
     chart.draw(shown.run, prediction ? numbers.indexOf(prediction) : -1, revealed);
     question.hidden = revealed;
-    answer.hidden = mapsPanel.hidden = rates.node.hidden = data.node.hidden = !revealed;
+    answer.hidden = mapsPanel.hidden = rates.node.hidden = large.data.hidden = !revealed;
     dotsKey.hidden = lineKey.hidden = !revealed;
     answer.classList.toggle("aw-plain", prediction === null);
     verdict.hidden = prediction === null;
@@ -216,27 +184,20 @@ function render({ model, el }) {
     if (revealed) {
       const across = tableOf(heads)[1];
       tableOfRun(shown.run).select(Math.floor(shown.head / across), shown.head % across);
-      view.draw(map(), { top: 1 });
       setText(tableTitle, heads === 1 ? "The only head of this model" : `All ${heads} heads of this model, on one scale`);
       setText(mapTitle, `Head ${shown.head}: largest weight ${wholePercent(tops[shown.run][shown.head])}`);
-      point();
+      large.draw(maps[shown.run][shown.head], shown.query);
     }
     rates.refresh();
-    clearTimeout(later);
-    if (data.node.open) later = window.setTimeout(data.refresh, 150);
     live.say(() => revealed
-      ? [`${headsOf(heads)} of ${featuresOf(d_head)}: ${spread(shown.run)}. Head ${shown.head}, `, ...said(shown.query, key)]
+      ? [`${headsOf(heads)} of ${featuresOf(d_head)}: ${spread(shown.run)}. Head ${shown.head}, `, ...large.said()]
       : `${headsOf(heads)} of ${featuresOf(d_head)}. Right answers: shown after your guess.`);
   }
 
   const frame = batched(update);
-  const pointed = batched(point);
   const unwatch = watch(model, ["num_heads", "head", "query", "prediction", "revealed"], frame.ask);
   update();
-  return mounted(
-    el, root, unwatch, () => stop.abort(), frame.cancel, pointed.cancel, () => clearTimeout(later),
-    live.cancel,
-  );
+  return mounted(el, root, unwatch, () => stop.abort(), frame.cancel, large.cancel, live.cancel);
 }
 
 export default { render };

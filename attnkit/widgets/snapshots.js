@@ -1,8 +1,9 @@
 import {
-  announcer, batched, button, commit, dataTable, languageOf, linePath, make, mounted, number, plot,
-  setAttribute, setText, slider, token, visible, watch, wholePercent,
+  announcer, batched, button, commit, languageOf, linePath, make, mounted, number, plot, setAttribute,
+  setText, slider, visible, watch,
 } from "./core.js";
-import { mapView, placed, rowRead, scaleKey, shortened } from "./maps.js";
+import { scaleKey, shortened } from "./maps.js";
+import { pickedMap } from "./maps_pick.js";
 import { readMaps } from "./packed.js";
 import { thumbnails } from "./thumbnails.js";
 
@@ -46,8 +47,6 @@ function render({ model, el }) {
   const last = steps.length - 1;
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
   const shown = { at: 0, head: 0, query: 0 };
-  let key = -1;
-  let hover = /** @type {{row: number, column: number} | null} */ (null);
   const nearest = (/** @type {number} */ step) => steps.reduce(
     (best, one, i) => (Math.abs(one - step) < Math.abs(steps[best] - step) ? i : best), 0);
 
@@ -91,80 +90,45 @@ function render({ model, el }) {
   });
   if (heads > 1) table.build(["heads"], Array.from({ length: heads }, (_, i) => String(i)), shape);
   const title = make("strong", { class: "aw-sn-title" });
-  const view = mapView({
-    label: "Weights at this step. Arrow keys move between queries and keys.", signal,
-    onHover(at) {
-      hover = at;
-      pointed.ask();
-    },
-    onPick(at) {
-      hover = null;
-      key = at.column;
-      if (at.row === model.get("query")) pointed.ask();
-      else commit(model, { query: at.row });
+  const large = pickedMap({
+    label: "Weights at this step. Arrow keys move between queries and keys.",
+    reading: "aw-sn-reading", table: "Weights at this step as a table", model, signal,
+    pointed(_, hovering) {
+      if (!hovering) live.say(() => [`${heading()}: `, ...large.said()]);
     },
   });
-  view.setTokens(queries, keys);
+  large.setTokens(queries, keys);
   const legend = scaleKey({ blocked: masked });
   const querySlider = slider({
     label: "Query", stops: Array.from(queries.keys()), whole: true, field: false, signal, write: String,
     spoken: (row) => `${visible(queries[row])}, ${row + 1} of ${rows}`,
     onInput(query) {
-      hover = null;
+      large.leave();
       commit(model, { query });
     },
   });
   const queryName = make("span", { class: "aw-sn-value", "aria-hidden": "true" });
   querySlider.node.append(queryName);
   querySlider.node.hidden = rows === 1;
-  const reading = make("p", { class: "aw-sn-reading" });
   const live = announcer();
-  const data = dataTable(
-    "Weights at this step as a table", () => ["Query", ...keys.map(token)],
-    () => queries.map((text, row) => [token(text), ...keys.map((_, column) => {
-      const cell = row * columns + column;
-      return blocked[shown.at][shown.head]?.[cell] ? "blocked" : wholePercent(maps[shown.at][shown.head][cell]);
-    })]),
-    signal,
-  );
   const root = make(
     "div", { class: "aw-root aw-sn", role: "group", "aria-label": "Attention while training" },
     make("div", { class: "aw-sn-time" }, player, stepSlider.node),
     make("div", { class: "aw-sn-top" },
       make("div", { class: "aw-sn-left" }, curve ? curve.node : "", heads > 1 ? table.node : "", querySlider.node),
-      make("div", { class: "aw-sn-right" }, title, view.node, legend.node, reading)),
-    live.node, data.node,
+      make("div", { class: "aw-sn-right" }, title, large.node, legend.node, large.reading)),
+    live.node, large.data,
   );
 
-  /** @param {number} row @param {number} column */
-  function said(row, column) {
-    const [map, hidden] = [maps[shown.at][shown.head], blocked[shown.at][shown.head]];
-    const [from, to] = [row * columns, (row + 1) * columns];
-    const words = rowRead(queries, row, keys, map.subarray(from, to), { blocked: hidden?.subarray(from, to) });
-    if (column >= 0) {
-      words.push("; ", ...placed(keys, column), hidden?.[from + column] ? ": blocked" : `: ${wholePercent(map[from + column])}`);
-    }
-    return [...words, "."];
-  }
   const heading = () => `Step ${steps[shown.at]}${heads > 1 ? `, head ${shown.head}` : ""}`
     + (losses.length ? `, loss ${number(losses[shown.at])}` : "");
 
-  function point() {
-    const row = hover && hover.row >= 0 ? hover.row : shown.query;
-    const column = hover ? hover.column : key;
-    view.select(row, column);
-    reading.replaceChildren(...said(row, column));
-    if (!hover) live.say(() => [`${heading()}: `, ...said(shown.query, key)]);
-  }
-
-  let later = 0;
   let drawn = -1;
   function update() {
     shown.at = nearest(model.get("step"));
     shown.head = Math.min(heads - 1, model.get("head"));
     shown.query = Math.min(rows - 1, model.get("query"));
     const { at, head, query } = shown;
-    view.draw(maps[at][head], { blocked: blocked[at][head] });
     if (heads > 1) {
       if (drawn !== at) table.draw([maps[at]], shape, (_, one) => ({ blocked: blocked[at][one] }));
       table.select(0, head);
@@ -178,19 +142,16 @@ function render({ model, el }) {
     setText(queryName, shortened(queries[query], 9));
     setAttribute(queryName, "lang", languageOf(queries[query]) || "en");
     name();
-    point();
-    clearTimeout(later); // a table of thousands of cells waits until the reader pauses
-    if (data.node.open) later = window.setTimeout(data.refresh, 150);
+    large.draw(maps[at][head], query, { blocked: blocked[at][head] });
   }
   legend.set({ top: 1 });
 
   const frame = batched(update);
-  const pointed = batched(point);
   const unwatch = watch(model, ["step", "head", "query"], frame.ask);
   update();
   return mounted(
-    el, root, unwatch, () => stop.abort(), frame.cancel, pointed.cancel, () => clearTimeout(later),
-    () => clearTimeout(timer), live.cancel,
+    el, root, unwatch, () => stop.abort(), frame.cancel, large.cancel, () => clearTimeout(timer),
+    live.cancel,
   );
 }
 
