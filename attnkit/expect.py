@@ -30,6 +30,22 @@ def integer(name: str, value: object, *, at_least: int = 0) -> int:
     return result
 
 
+def span(name: str, value: object, *, at_most: int | None = None) -> tuple[int, int]:
+    """Return a pair (fewest, most) of integers from 1 on, the first not above the second."""
+    try:
+        low, high = value  # type: ignore[misc]
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} must be a pair (fewest, most), got {value!r}. One length n is {name}=(n, n)."
+        ) from None
+    low = integer(f"the first of {name}", low, at_least=1)
+    high = integer(f"the second of {name}", high, at_least=1)
+    if not low <= high or (at_most is not None and high > at_most):
+        end = "" if at_most is None else f" and end at {at_most} at most"
+        raise ValueError(f"{name} must ascend{end}, got ({low}, {high}).")
+    return low, high
+
+
 def number(name: str, value: object, *, instead: str = "") -> float:
     """Return ``value`` as a finite float: any real number passes, booleans and tensors do not."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):

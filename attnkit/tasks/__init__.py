@@ -3,6 +3,7 @@
 from attnkit.tasks.chinese_numerals import Batch, ChineseNumerals, Pair
 from attnkit.tasks.context import context_floor
 from attnkit.tasks.number_words import NumberWords, TextBatch
+from attnkit.tasks.repeated import RepeatBatch, RepeatedSequences
 from attnkit.tasks.vocabulary import Vocabulary
 
 __all__ = [
@@ -10,6 +11,8 @@ __all__ = [
     "ChineseNumerals",
     "NumberWords",
     "Pair",
+    "RepeatBatch",
+    "RepeatedSequences",
     "TextBatch",
     "Vocabulary",
     "context_floor",

@@ -90,10 +90,10 @@ class ChineseNumerals:
         test_share: float = 0.2,
         seed: int = 0,
     ) -> None:
-        self.digits = _span("digits", digits, len(str(LARGEST)))
+        self.digits = expect.span("digits", digits, at_most=len(str(LARGEST)))
         self.sparse = _share("sparse", sparse)
         given = characters is not None
-        self.characters = _span("characters", characters, LONGEST) if given else None
+        self.characters = expect.span("characters", characters, at_most=LONGEST) if given else None
         self.test_share = _share("test_share", test_share)
         self.seed = expect.integer("seed", seed)
         if not any(self._fits(n, split) for split in SPLITS for n in self._some()):
@@ -207,20 +207,6 @@ class ChineseNumerals:
         first = torch.randint(1, 10, (128, 1), generator=generator)
         digits = torch.where(places == count - 1, first, digits) * (places < count)
         return (digits * 10**places).sum(-1).tolist()
-
-
-def _span(name: str, value: Span, highest: int) -> Span:
-    try:
-        low, high = value
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"{name} must be a pair (fewest, most), got {value!r}. One length n is {name}=(n, n)."
-        ) from None
-    low = expect.integer(f"the first of {name}", low, at_least=1)
-    high = expect.integer(f"the second of {name}", high, at_least=1)
-    if not low <= high <= highest:
-        raise ValueError(f"{name} must ascend and end at {highest} at most, got ({low}, {high}).")
-    return low, high
 
 
 def _share(name: str, value: float) -> float:
