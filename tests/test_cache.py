@@ -17,6 +17,7 @@ def tree(tmp_path):
     (package / "masks.py").write_text("x = 1\n")
     (package / "widgets" / "core.js").write_text("export const a = 1;\n")
     (tmp_path / "requirements.txt").write_text("torch==2.13.0\n")
+    (tmp_path / "requirements-model.txt").write_text("a-model==0.1.0\n")
     return tmp_path
 
 
@@ -25,7 +26,14 @@ def test_the_same_state_has_the_same_fingerprint(tree):
 
 
 @pytest.mark.parametrize(
-    "name", ["attnkit/masks.py", "attnkit/widgets/core.js", "requirements.txt", "attnkit/new.py"]
+    "name",
+    [
+        "attnkit/masks.py",
+        "attnkit/widgets/core.js",
+        "requirements.txt",
+        "requirements-model.txt",
+        "attnkit/new.py",
+    ],
 )
 def test_a_changed_or_new_file_changes_the_fingerprint(tree, name):
     before = cache.fingerprint(tree)
