@@ -74,6 +74,19 @@ def read_weights(
     return tensor
 
 
+def float_weights(weights: Any, *, name: str = "weights") -> tuple[Tensor, float]:
+    """Weights of any axes as one tensor on the CPU, and how far the sum of a row may be from 1.
+
+    Where they are a tensor already, it is their own memory and keeps its dtype: what computes over
+    all of them needs no copy, and must change nothing. The values are not looked at.
+    """
+    if not isinstance(weights, Tensor) or weights.layout != torch.strided:
+        return _tensor(weights, ("queries", "keys"), name)
+    if not weights.is_floating_point() or weights.element_size() == 1:
+        return _tensor(weights, ("queries", "keys"), name)
+    return weights.detach().cpu(), TOLERANCE.get(weights.dtype, TOLERANCE_ELSE)
+
+
 def read_tokens(tokens: Any, n: int, *, name: str = "tokens") -> list[str]:
     """Read the ``n`` tokens of an axis; None counts them from "0".
 

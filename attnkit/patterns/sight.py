@@ -1,0 +1,106 @@
+"""What each query may see, and where it stands: everything about maps but their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attnkit import expect
+from attnkit.patterns.reading import read_query_mask, read_sight
+
+#: A weight of each key: of positions of queries ``(T_q, 1)`` and keys ``(T_k,)``.
+Linear = Callable[[Tensor, Tensor], Tensor]
+
+
+class Sight:
+    """Masks and positions of weights ``(..., T_q, T_k)``.
+
+    What is computed per query has the shape ``(..., T_q)``, where a leading axis is 1 if the masks
+    say the same for all of it.
+    """
+
+    def __init__(
+        self, shape: Sequence[int], mask: Any, query_mask: Any, first_query: Any = None
+    ) -> None:
+        self.shape = tuple(shape)
+        self.mask = read_sight(mask, shape)
+        self.query_mask = read_query_mask(query_mask, shape)
+        self.given_first = first_query
+        if first_query is not None:
+            self.given_first = expect.integer("first_query", first_query)
+
+    @cached_property
+    def positions(self) -> Tensor:
+        """The position of each query among the keys, ``(T_q,)``."""
+        n_queries, n_keys = self.shape[-2:]
+        first = self.given_first
+        if first is None:
+            first = n_keys - n_queries
+        if first < 0:
+            raise ValueError(
+                f"the queries cannot be the last of the keys: {n_queries} queries, {n_keys} keys. "
+                "Cross-attention? first_query=0 counts queries and keys from 0, each on their own."
+            )
+        return torch.arange(first, first + n_queries)
+
+    @cached_property
+    def n(self) -> Tensor:
+        """How many keys each query may see."""
+        if self.mask is None:
+            lead = (1,) * (len(self.shape) - 2)
+            return torch.full((*lead, self.shape[-2]), self.shape[-1])
+        return self._every_query(self.mask).expand(*self.mask.shape[:-2], *self.shape[-2:]).sum(-1)
+
+    @cached_property
+    def counted(self) -> Tensor:
+        """Which queries count: those of the query mask that may see a key."""
+        counted = self.n > 0
+        return counted if self.query_mask is None else counted & self.query_mask
+
+    @cached_property
+    def first_key(self) -> Tensor:
+        """The first key that a counted query may see, ``(...,)``: 0 but for padding on the left."""
+        if self.mask is None:
+            return torch.zeros((1,) * (len(self.shape) - 2), dtype=torch.long)
+        counted = self.counted.expand(*self.counted.shape[:-1], self.shape[-2])
+        return (self._every_query(self.mask) & counted[..., None]).any(-2).int().argmax(-1)
+
+    @cached_property
+    def first_key_of_all(self) -> int | None:
+        """The first key, if it is the same in all maps."""
+        keys = self.first_key.unique()
+        return int(keys[0]) if len(keys) == 1 else None
+
+    @cached_property
+    def shared_mask(self) -> Tensor | None:
+        """The mask as ``(T_q, T_k)``, if it is the same for all maps."""
+        if self.mask is None or self.mask[..., 0, 0].numel() > 1:
+            return None
+        return self.mask.reshape(self.mask.shape[-2:]).expand(self.shape[-2:])
+
+    def sees(self, key: Tensor) -> Tensor:
+        """Whether each query may see its key of ``key``: positions, broadcast to ``(..., T_q)``."""
+        exists = (key >= 0) & (key < self.shape[-1])
+        if self.mask is None:
+            return exists.reshape((1,) * (len(self.shape) - 1 - exists.dim()) + exists.shape)
+        mask = self._every_query(self.mask)
+        lead = torch.broadcast_shapes(mask.shape[:-2], key.shape[:-1])
+        key = key.clamp(0, self.shape[-1] - 1).expand(*lead, self.shape[-2])[..., None]
+        return mask.expand(*lead, *mask.shape[-2:]).gather(-1, key)[..., 0] & exists
+
+    def even(self, linear: Linear) -> Tensor:
+        """What the uniform head has of a weighted sum over the keys: the mean over visible keys."""
+        keys = torch.arange(self.shape[-1])
+        of_key = linear(self.positions[:, None], keys).double()
+        if self.mask is None:
+            total = of_key.sum(-1).reshape(self.n.shape)
+        else:
+            total = (self._every_query(self.mask) * of_key).sum(-1)
+        return total / self.n
+
+    def _every_query(self, mask: Tensor) -> Tensor:
+        return mask.expand(*mask.shape[:-2], *self.shape[-2:])
