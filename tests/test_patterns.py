@@ -1,8 +1,5 @@
 """Metrics of attention maps: hand-computed, against a loop over rows, and what they refuse."""
 
-import doctest
-import importlib
-import inspect
 import math
 
 import numpy as np
@@ -10,8 +7,7 @@ import pytest
 import torch
 from pattern_samples import previous_head, reference, some, uniform_causal
 
-import attnkit
-from attnkit import causal_mask, masked_softmax, padding_mask, patterns, sliding_window_mask
+from attnkit import causal_mask, padding_mask, patterns, sliding_window_mask
 
 PLAIN = {
     "entropy": {},
