@@ -478,7 +478,8 @@ def test_doctests(module):
 
 def test_import_needs_torch_alone():
     others = ("numpy", "matplotlib", "ipywidgets", "anywidget", "jaxtyping", "safetensors")
+    others += ("tokenizers",)
     code = f"import sys; sys.modules.update(dict.fromkeys({others!r})); "
-    code += "import attnkit, attnkit.seq2seq; "
+    code += "import attnkit, attnkit.seq2seq, attnkit.transformer, attnkit.pretrained; "
     code += "assert not {'attnkit.plots', 'attnkit.widgets'} & set(sys.modules)"
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
