@@ -111,8 +111,7 @@ class MiniLM(nn.Module):
             ValueError: Shapes do not fit, there are more tokens than positions, or an id is not in
                 the vocabulary.
         """
-        ids, lengths = self._ids(tokens, lengths)
-        mask = None if lengths is None else padding_mask(lengths, ids.shape[1])
+        ids, mask = self._ids_and_mask(tokens, lengths)
         x = self.token_embedding(ids) + self.position_embedding.weight[: ids.shape[1]]
         x = self.embedding_norm(x + self.segment_embedding.weight[0])
         states, maps = [F.dropout(x, self.dropout, self.training)], []
@@ -158,8 +157,8 @@ class MiniLM(nn.Module):
                 vectors.append(pool(hidden, lengths))
         return torch.cat(vectors)[order.argsort()]
 
-    def _ids(self, tokens: Tokens | Tensor, lengths: Any) -> tuple[Tensor, Tensor | None]:
-        """Check the ids and bring them to the model's device."""
+    def _ids_and_mask(self, tokens: Tokens | Tensor, lengths: Any) -> tuple[Tensor, Tensor | None]:
+        """Check ids and lengths; what comes out is on the model's device."""
         if isinstance(tokens, Tokens):
             if lengths is not None:
                 raise TypeError("lengths are in the Tokens already: call model(tokens).")
@@ -192,13 +191,10 @@ class MiniLM(nn.Module):
         device = self.token_embedding.weight.device
         if lengths is None:
             return tokens.to(device), None
-        lengths = torch.as_tensor(lengths)
-        if lengths.shape != tokens.shape[:1]:
-            raise ValueError(
-                f"lengths must have the shape (batch,), here ({len(tokens)},), got "
-                f"{tuple(lengths.shape)}."
-            )
-        return tokens.to(device), lengths.to(device)
+        mask = padding_mask(lengths, tokens.shape[1])
+        if len(mask) != len(tokens):
+            raise ValueError(f"there must be {len(tokens)} lengths, one per row, got {len(mask)}.")
+        return tokens.to(device), mask.to(device)
 
 
 def pool(
@@ -226,7 +222,7 @@ def pool(
     expect.floats(hidden=hidden)
     if hidden.ndim != 3:
         raise ValueError(f"hidden must have the shape (batch, T, d), got {tuple(hidden.shape)}.")
-    real = padding_mask(torch.as_tensor(lengths).to(hidden.device), hidden.shape[1])[:, 0, 0]
+    real = padding_mask(lengths, hidden.shape[1])[:, 0, 0].to(hidden.device)
     if len(real) != len(hidden):
         raise ValueError(f"there must be {len(hidden)} lengths, one per row, got {len(real)}.")
     count = real.sum(-1, keepdim=True)
