@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from attnkit.ablation.switch import used_weights
 from attnkit.attention import AdditiveAttention, MultiHeadAttention, ScaledDotProductAttention
 from attnkit.capture.recompute import FusedCall, Watched, four_axes, fused
 from attnkit.functional import AttentionOutput, attend
@@ -86,9 +87,14 @@ def _multi_head(module: MultiHeadAttention, args, kwargs, output) -> Attended:
     if output.weights is None:  # PyTorch's kernel has done it, and shall confirm it
         call = FusedCall(q, k, v, mask)
         again = fused(call, F.scaled_dot_product_attention(q, k, v, mask))
-        return Attended(again.weights, v, again.output, kind, dropout)
+        used = used_weights(module, again.weights, mask)
+        weights, summed = used, again.output if used is again.weights else used @ v
+        return Attended(weights, v, summed, kind, dropout)
     weights = output.weights if output.weights.ndim == 4 else output.weights[None]
-    return Attended(weights, v, attend(q, k, v, mask).output, kind, dropout)
+    summed, computed = attend(q, k, v, mask)
+    assert computed is not None
+    used = used_weights(module, computed, mask)  # not these where heads are ablated
+    return Attended(weights, v, summed if used is computed else used @ v, kind, dropout)
 
 
 def _decoder_step(module: AdditiveContext | DotContext, args, kwargs, output) -> Attended:
