@@ -380,7 +380,8 @@ def test_trials_of_every_exercise_go_from_small_to_large():
             for trial in exercise.trials
             if trial.required and trial.compared
         ]
-        assert sizes[0] <= 11
+        # BOS and two copies of two tokens are the shortest that repeats.
+        assert sizes[0] <= (26 if exercise.id == "ch7-induction" else 12)
         assert sizes == sorted(sizes), exercise.id
         assert len({trial.name for trial in exercise.trials}) == len(exercise.trials)
 

@@ -185,12 +185,12 @@ def _altered(before: Any, after: Any) -> bool:
 
 
 def copied(value: Any) -> Any:
-    """A fresh copy of one argument: a Parameter stays a Parameter."""
+    """A fresh copy of one argument: a Parameter stays a Parameter, a list is one of its own."""
     if isinstance(value, torch.nn.Parameter):
         return torch.nn.Parameter(value.detach().clone(), requires_grad=value.requires_grad)
     if isinstance(value, torch.Tensor):
         return value.clone()
-    return value.copy() if isinstance(value, np.ndarray) else value
+    return value.copy() if isinstance(value, np.ndarray | list) else value
 
 
 def record_call(
