@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from attnkit import expect
 from attnkit.ablation.found import head_count
 from attnkit.ablation.switch import Call
+from attnkit.weight_faults import LEAST
 from attnkit.weights import read_weights
 
 KINDS = ("zero", "uniform", "mean")
@@ -34,7 +35,8 @@ class Replaced:
     def patterns(self, weights: Tensor, call: Call) -> Tensor:
         """The weights with the recorded ones in their place, and even rows where asked for."""
         if self.recorded:
-            weights = _recorded(self.recorded[call.number % len(self.recorded)], weights)
+            recorded = self.recorded[call.number % len(self.recorded)]
+            weights = _recorded(recorded, weights, call.mask)
         return _even_rows(weights, self.uniform, call.mask)
 
     def outputs(self, weights: Tensor, value: Tensor, call: Call) -> tuple[Tensor, Tensor]:
@@ -151,7 +153,8 @@ def _one_each(
         )
 
 
-def _recorded(recorded: Tensor, weights: Tensor) -> Tensor:
+def _recorded(recorded: Tensor, weights: Tensor, mask: Tensor | None) -> Tensor:
+    """Recorded weights in the place of computed ones, if they can be those of the same inputs."""
     if weights.ndim == 3 and len(recorded) == 1:
         recorded = recorded[0]
     if recorded.shape != weights.shape:
@@ -160,19 +163,30 @@ def _recorded(recorded: Tensor, weights: Tensor) -> Tensor:
             f"{tuple(weights.shape)}, got {tuple(recorded.shape)}: record them with the inputs "
             "that the model then gets."
         )
-    return recorded.to(weights)
+    recorded = recorded.to(weights)
+    if mask is not None and recorded.masked_fill(_seen(weights, mask), 0.0).max() > LEAST:
+        raise ValueError(
+            "frozen weights must be 0 where the mask of the call blocks, and they are not: they "
+            "come from other inputs, or from these in another order. Record the very call that is "
+            "then ablated."
+        )
+    return recorded
+
+
+def _seen(weights: Tensor, mask: Tensor | None) -> Tensor:
+    """Which key each query may see, in the shape of the weights."""
+    seen = torch.ones_like(weights, dtype=torch.bool)
+    if mask is None:
+        return seen
+    # The mask of a single sequence may have the axis of the batch that its weights lack.
+    return seen & (mask[0] if mask.ndim > weights.ndim else mask)
 
 
 def _even_rows(weights: Tensor, heads: list[int], mask: Tensor | None) -> Tensor:
     """Make the rows of some heads even over the keys that the mask lets the query see."""
     if not heads:
         return weights
-    seen = torch.ones_like(weights, dtype=torch.bool)
-    if mask is not None:
-        # The mask of a single sequence may have the axis of the batch that its weights lack.
-        seen &= mask[0] if mask.ndim > weights.ndim else mask
-    rows = list(weights.unbind(-3))
-    for head, visible in enumerate(seen.unbind(-3)):
-        if head in heads:
-            rows[head] = visible / visible.sum(-1, keepdim=True).clamp(min=1).to(weights.dtype)
+    rows, seen = list(weights.unbind(-3)), _seen(weights, mask).unbind(-3)
+    for head in heads:
+        rows[head] = seen[head] / seen[head].sum(-1, keepdim=True).clamp(min=1).to(weights.dtype)
     return torch.stack(rows, -3)
