@@ -61,8 +61,8 @@ _TRIALS = (
             )
         },
     ),
-    _trial("three heads, five tokens, causal", 3, causal(5), 1),
     _trial("two heads, four tokens, no mask", 2, np.ones((4, 4), bool), 2),
+    _trial("three heads, five tokens, causal", 3, causal(5), 1),
     _trial("two heads, seven tokens, no mask", 2, np.ones((7, 7), bool), 3),
     Trial(
         "a batch of two",
