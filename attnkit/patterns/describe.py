@@ -117,7 +117,7 @@ def _five_axes(maps: Maps, mask: Any) -> Maps:
     lead = (1,) * (4 - len(shape)) + shape[: len(shape) - 2]
     new = (lead[0], 1, lead[1], *shape[-2:])
     if len(maps.pieces) > 1:
-        return maps._replace(pieces=[piece.unsqueeze(0) for piece in maps.pieces], shape=new)
+        return maps._replace(pieces=[piece[None] for piece in maps.pieces], shape=new)
     return maps._replace(pieces=[maps.pieces[0].reshape(new)], shape=new)
 
 
@@ -128,7 +128,10 @@ def _over_inputs(rows: Rows, definition: Definition) -> list[Tensor]:
     shape = rows.sight.shape[:3]
     has = (number > 0).expand(shape)
     even = torch.where(defined, definition.even(rows.sight), 0.0).sum(-1) / number.clamp_min(1)
-    values = torch.where(defined, rows.values(definition).double(), 0.0).sum(-1)
+    values = rows.values(definition)
+    if not defined.all():
+        values = torch.where(defined, values, 0.0)
+    values = values.sum(-1, dtype=torch.float64)
     values /= number.clamp_min(1)
     count = has.sum(1).double()
     mean = values.sum(1) / count.clamp_min(1)
@@ -164,16 +167,16 @@ def _warn(maps: Maps, rows: Rows) -> None:
 
 def _looks_causal(maps: Maps, sight: Sight) -> bool:
     """Is every weight on a later key exactly 0, though some of them may be seen?"""
-    seen = False
     n_keys = maps.shape[-1]
+    seen = False
     for i, position in enumerate(sight.positions.tolist()):
         if position + 1 >= n_keys:
             break
+        if sight.mask is not None:
+            mask = sight.mask[..., min(i, sight.mask.shape[-2] - 1), position + 1 :]
+            if not mask.any():
+                continue
         if any(piece[..., i, position + 1 :].any() for piece in maps.pieces):
             return False
-        if sight.mask is None:
-            seen = True
-        else:
-            mask = sight.mask[..., min(i, sight.mask.shape[-2] - 1), position + 1 :]
-            seen = seen or bool(mask.any())
+        seen = True
     return seen

@@ -16,9 +16,9 @@ AXES = ("layers", "sequences", "heads", "queries", "keys")
 
 
 class Maps(NamedTuple):
-    """Weights of one shape in pieces that lie behind each other along the first axis."""
+    """Weights of one shape, in one piece or in one for each place of the first axis."""
 
-    #: Each of the shape ``shape``, or of ``shape[1:]`` where there are several.
+    #: One of the shape ``shape``, or several of ``shape[1:]``.
     pieces: list[Tensor]
     shape: tuple[int, ...]
     #: How far the sum of a row may be from 1.
@@ -39,8 +39,8 @@ def read_maps(weights: Any, *, name: str = "weights") -> Maps:
         TypeError: No weights at all, a mask, integers, complex numbers.
         ValueError: Fewer than two axes, an axis of size 0, or layers of several shapes.
     """
-    listed = isinstance(weights, list | tuple) and any(hasattr(w, "__array__") for w in weights)
-    if listed and min(getattr(w, "ndim", 0) for w in weights) >= 2:
+    listed = isinstance(weights, list | tuple) and not hasattr(weights, "_fields")
+    if listed and weights and min(getattr(w, "ndim", 0) for w in weights) >= 2:
         read = [float_weights(w, name=f"{name}[{i}]") for i, w in enumerate(weights)]
         shapes = dict.fromkeys(tuple(tensor.shape) for tensor, _ in read)
         if len(shapes) > 1:
@@ -52,6 +52,8 @@ def read_maps(weights: Any, *, name: str = "weights") -> Maps:
             )
         pieces = [tensor for tensor, _ in read]
         shape = (len(pieces), *pieces[0].shape)
+        if len(pieces) == 1:
+            pieces = [pieces[0][None]]
         tolerance = max(tolerance for _, tolerance in read)
     else:
         tensor, tolerance = float_weights(weights, name=name)

@@ -7,7 +7,7 @@ matrix product.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -19,6 +19,8 @@ from attnkit.weight_faults import LEAST, check_blocked, check_values
 
 #: Weights in a block: 512 kB of float32.
 BLOCK = 1 << 17
+#: Queries of one map in it, where there are enough maps: they lie close in memory.
+ROWS = 16
 
 
 class Rows:
@@ -32,12 +34,9 @@ class Rows:
     def __init__(self, maps: Maps, sight: Sight, definitions: Sequence[Definition]) -> None:
         self.sight = sight
         self._maps = maps
-        first = sight.first_key_of_all
-        #: The sum that takes the first key, if that is the same in all maps.
-        self._first: Linear | None = None if first is None else lambda query, key: key == first
-        kinds = {self._first if d.of == "first" else d.of for d in definitions}
+        kinds = list(dict.fromkeys(definition.of for definition in definitions))
         self._linear: list[Linear] = [kind for kind in kinds if callable(kind)]
-        self._quantities = self._read(kinds)
+        self._quantities, self._least = self._read(kinds)
         self._check()
         #: The rows that count: those of the sight that do not hold zeros alone.
         self.counted = sight.counted
@@ -47,76 +46,98 @@ class Rows:
 
     def values(self, definition: Definition) -> Tensor:
         """The metric of each row; of a row that does not have it, anything."""
-        of = self._first if definition.of == "first" else definition.of
-        if of is None:
+        if definition.of == "first" and self.sight.first_key_of_all is None:
             return definition.value(_first_weights(self._maps, self.sight), self.sight)
-        return definition.value(self._quantities[of], self.sight)
+        return definition.value(self._quantities[definition.of], self.sight)
 
     def defined(self, definition: Definition) -> Tensor:
         """Which rows have the metric and count; a leading axis is 1 if it is the same for all."""
         return definition.defined(self.sight) & self.counted
 
-    def _read(self, kinds: Iterable[object]) -> dict[object, Tensor]:
+    def _read(self, kinds: Sequence[object]) -> tuple[dict[object, Tensor], float]:
+        """All quantities, and the least of all weights where no entropy would tell."""
         maps = self._maps
         n_queries, n_keys = maps.shape[-2:]
-        pieces = list(_flat(maps))
+        step, many = _block_size(maps)
+        pieces = [part for piece in maps.pieces for part in _flat(piece).split(many)]
         total = sum(len(piece) for piece in pieces)
-        empty = {"dtype": maps.dtype, "device": "cpu"}
-        sums = torch.empty(len(self._linear) + 2, total, n_queries, **empty)
-        largest = torch.empty(total, n_queries, **empty) if "largest" in kinds else None
-        entropy = torch.empty(total, n_queries, **empty) if "entropy" in kinds else None
-        self._least = 0.0
-        most = max(len(piece) for piece in pieces)
-        step = max(1, min(n_queries, BLOCK // (most * n_keys)))
-        room = torch.empty(most * step * n_keys, **empty)
+        sums = torch.empty(n_queries, total, 3 + len(self._linear), dtype=maps.dtype)
+        largest = torch.empty(total, n_queries, dtype=maps.dtype) if "largest" in kinds else None
+        entropy = torch.empty(total, n_queries, dtype=maps.dtype) if "entropy" in kinds else None
+        room = torch.empty(many * step * n_keys, dtype=maps.dtype)
+        least = 0.0
         for start in range(0, n_queries, step):
-            here = slice(start, start + step)
-            factors = self._factors(here)
+            rows = slice(start, min(start + step, n_queries))
+            factors = self._factors(rows)
             at = 0
             for piece in pieces:
-                block = piece[:, here].to(maps.dtype)
-                place = (slice(at, at + len(piece)), here)
-                sums[:, *place] = torch.bmm(block.transpose(0, 1), factors).permute(2, 1, 0)
-                self._least = min(self._least, block.min().item())
+                block = piece[:, rows].to(maps.dtype)
+                here = slice(at, at + len(piece))
+                sums[rows, here] = torch.bmm(block.transpose(0, 1), factors)
                 if largest is not None:
-                    torch.amax(block, -1, out=largest[place])
+                    torch.amax(block, -1, out=largest[here, rows])
                 if entropy is not None:
-                    entropy[place] = entropy_of(block, room)
+                    entropy[here, rows] = entropy_of(block, room)
+                else:
+                    least = min(least, block.min().item())
                 at += len(piece)
-        names = ("sum", "blocked", *self._linear, "largest", "entropy")
-        found = zip(names, (*sums, largest, entropy), strict=True)
-        return {name: q.reshape(maps.shape[:-1]) for name, q in found if q is not None}
+        names = ("sum", "blocked", "first", *self._linear, "largest", "entropy")
+        found = zip(names, (*sums.permute(2, 1, 0), largest, entropy), strict=True)
+        return {name: q.reshape(maps.shape[:-1]) for name, q in found if q is not None}, least
 
-    def _factors(self, here: slice) -> Tensor:
+    def _factors(self, rows: slice) -> Tensor:
         """Factors of the keys for each sum, ``(rows, T_k, sums)``: ones, blocked keys, metrics."""
         sight, n_keys = self.sight, self._maps.shape[-1]
-        keys, n_rows = torch.arange(n_keys), len(range(*here.indices(self._maps.shape[-2])))
-        factors = torch.zeros(len(self._linear) + 2, n_rows, n_keys, dtype=self._maps.dtype)
+        keys, n_rows = torch.arange(n_keys), rows.stop - rows.start
+        factors = torch.zeros(3 + len(self._linear), n_rows, n_keys, dtype=self._maps.dtype)
         factors[0] = 1
         if sight.shared_mask is not None:
-            factors[1] = ~sight.shared_mask[here]
-        for place, linear in zip(factors[2:], self._linear, strict=True):
-            place[:] = linear(sight.positions[here, None], keys)
+            factors[1] = ~sight.shared_mask[rows]
+        factors[2, :, sight.first_key_of_all or 0] = 1
+        for place, linear in zip(factors[3:], self._linear, strict=True):
+            place[:] = linear(sight.positions[rows, None], keys)
         return factors.permute(1, 2, 0)
 
     def _check(self) -> None:
         """Look closely, and say what is wrong, where something may be."""
-        maps, mask = self._maps, self.sight.mask
-        wrong = ~((self._quantities["sum"] - 1).abs() <= maps.tolerance)
-        wrong &= self._quantities["sum"] != 0
-        listed = len(maps.pieces) > 1
-        names = [f"{maps.name}[{i}]" if listed else maps.name for i in range(len(maps.pieces))]
+        maps, sight = self._maps, self.sight
+        sums = self._quantities["sum"]
+        wrong = ~((sums - 1).abs() <= maps.tolerance) & (sums != 0)
+        if "entropy" in self._quantities:  # that of a negative number is nan
+            wrong |= self._quantities["entropy"].isnan()
+        if sight.query_mask is not None:
+            wrong &= sight.query_mask
         if self._least < 0 or wrong.any():
-            for piece, name in zip(maps.pieces, names, strict=True):
-                check_values(piece.to(maps.dtype), axes_of(piece.shape), maps.tolerance, name)
-        if mask is None:
+            for piece, at, name in self._whole():
+                piece = piece.to(maps.dtype)
+                if sight.query_mask is not None:
+                    piece = piece.masked_fill(~_at(sight.query_mask, at)[..., None], 0.0)
+                check_values(piece, axes_of(piece.shape), maps.tolerance, name)
+        if sight.mask is None:
             return
-        if self.sight.shared_mask is not None and not (self._quantities["blocked"] > LEAST).any():
+        if sight.shared_mask is not None and not (self._quantities["blocked"] > LEAST).any():
             return
-        for i, (piece, name) in enumerate(zip(maps.pieces, names, strict=True)):
-            own = mask[min(i, len(mask) - 1)] if listed else mask
-            if _weight_on_blocked(piece, own):
-                check_blocked(piece, own.expand(piece.shape), axes_of(piece.shape), name)
+        for piece, at, name in self._whole():
+            mask = _at(sight.mask, at)
+            if sight.query_mask is not None:
+                mask = mask | ~_at(sight.query_mask, at)[..., None]
+            if _weight_on_blocked(piece, mask):
+                mask = mask.expand(piece.shape)
+                check_blocked(piece, mask, axes_of(piece.shape), name)
+
+    def _whole(self) -> Iterator[tuple[Tensor, int | None, str]]:
+        """The pieces as they came, with what they are called."""
+        maps = self._maps
+        if len(maps.pieces) == 1:
+            yield maps.pieces[0], None, maps.name
+            return
+        for i, piece in enumerate(maps.pieces):
+            yield piece, i, f"{maps.name}[{i}]"
+
+
+def _at(mask: Tensor, piece: int | None) -> Tensor:
+    """The part of a mask that is of one piece, if there are several."""
+    return mask if piece is None else mask[min(piece, len(mask) - 1)]
 
 
 def _first_weights(maps: Maps, sight: Sight) -> Tensor:
@@ -128,18 +149,25 @@ def _first_weights(maps: Maps, sight: Sight) -> Tensor:
     return torch.stack(parts).to(maps.dtype)
 
 
-def _flat(maps: Maps) -> Iterator[Tensor]:
-    """The pieces as ``(n, T_q, T_k)`` of which one row of each is a block at most."""
+def _flat(piece: Tensor) -> Tensor:
+    return piece.reshape(-1, *piece.shape[-2:])
+
+
+def _block_size(maps: Maps) -> tuple[int, int]:
+    """How many queries of how many maps are a block."""
+    n_maps = max(_flat(piece).shape[0] for piece in maps.pieces)
     n_queries, n_keys = maps.shape[-2:]
-    for piece in maps.pieces:
-        yield from piece.reshape(-1, n_queries, n_keys).split(max(1, BLOCK // n_keys))
+    many = max(1, min(n_maps, BLOCK // (min(n_queries, ROWS) * n_keys)))
+    return max(1, min(n_queries, BLOCK // (many * n_keys))), many
 
 
 def entropy_of(block: Tensor, room: Tensor | None = None) -> Tensor:
     """The entropy of each row in nats; ``room`` is memory for as many numbers, or more."""
     logs = torch.empty_like(block) if room is None else room[: block.numel()].view(block.shape)
-    tiny = torch.finfo(block.dtype).tiny  # 0 · ln 0 = 0
-    return torch.clamp_min(block, tiny, out=logs).log_().mul_(block).sum(-1).neg_()
+    # The smallest number makes 0 · ln 0 = 0 and changes nothing else.
+    tiny = torch.finfo(block.dtype).tiny
+    entropy = torch.add(block, tiny, out=logs).log_().mul_(block).sum(-1).neg_()
+    return entropy.clamp_min_(0).add_(0.0)  # neither a rounding error below 0 nor minus zero
 
 
 def _weight_on_blocked(piece: Tensor, mask: Tensor) -> bool:
