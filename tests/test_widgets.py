@@ -312,6 +312,7 @@ def test_a_notebook_stores_picture_and_alt():
         "snapshots",
         "softmax",
         "temperature",
+        "thresholds",
         "translation",
     ],
 )

@@ -24,6 +24,8 @@ from attnkit.widgets.scaling import ScalingWidget
 from attnkit.widgets.snapshots import SnapshotWidget
 from attnkit.widgets.softmax import SoftmaxWidget
 from attnkit.widgets.temperature import TemperatureWidget
+from attnkit.widgets.thresholds import ThresholdWidget
+from attnkit.widgets.thresholds_rule import SimpleThresholds
 from attnkit.widgets.translation import TranslationWidget
 
 __all__ = [
@@ -36,8 +38,10 @@ __all__ = [
     "LengthWidget",
     "MaskEditor",
     "ScalingWidget",
+    "SimpleThresholds",
     "SnapshotWidget",
     "SoftmaxWidget",
     "TemperatureWidget",
+    "ThresholdWidget",
     "TranslationWidget",
 ]

@@ -450,7 +450,17 @@ export function dataTable(summary, columns, rows, signal) {
     );
   };
   node.addEventListener("toggle", fill, { signal });
-  return { node, refresh: fill };
+  let timer = 0;
+  signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+  return {
+    node,
+    refresh: fill,
+    /** When the reader pauses: thousands of cells are not made anew in each frame of a move. */
+    refreshSoon() {
+      clearTimeout(timer);
+      if (node.open) timer = window.setTimeout(fill, 150);
+    },
+  };
 }
 
 /**

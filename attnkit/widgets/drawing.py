@@ -40,10 +40,15 @@ def new_figure(width: float, height: float) -> "Figure":
     return Figure(figsize=(width, height), facecolor=CARD, layout=layout)
 
 
+def headline(axes: Any, text: str) -> None:
+    """The title of a panel, drawn literally."""
+    options = {"fontsize": 10.5, "color": INK, "fontweight": "bold", "parse_math": False}
+    axes.set_title(text, loc="left", **options)
+
+
 def clean_axes(axes: Any, title: str) -> None:
     """The course's plain axes: a title at the left, two spines, muted ticks."""
-    options = {"fontsize": 10.5, "color": INK, "fontweight": "bold", "parse_math": False}
-    axes.set_title(title, loc="left", **options)
+    headline(axes, title)
     axes.set_facecolor(CARD)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(MUTED)

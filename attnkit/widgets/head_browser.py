@@ -196,7 +196,6 @@ class HeadBrowser(CourseWidget, files="head_browser"):
         map_picture.draw_map(large, weights, blocked, self._query_tokens, self._key_tokens, top)
         title = f"{drawing.drawable(self._names)[self.layer]}, head {self.head}"
         title += f" (own scale, 0 to {measures.whole_percent(top)})" if own else " (0 to 100 %)"
-        options = {"fontsize": 10.5, "color": drawing.INK, "parse_math": False}
-        large.set_title(title, loc="left", fontweight="bold", **options)
+        drawing.headline(large, title)
         map_picture.frame_row(large, self.query, n_keys)
         return figure

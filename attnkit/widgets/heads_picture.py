@@ -32,10 +32,10 @@ def heads_picture(
     middle.set_aspect("equal")
     size = runs[num_heads].d_head
     heads = f"{num_heads} head{'s' * (num_heads != 1)}"
-    _title(middle, f"{heads} of {size} feature{'s' * (size != 1)}")
+    drawing.headline(middle, f"{heads} of {size} feature{'s' * (size != 1)}")
     map_picture.draw_map(right, weights[head], None, *tokens)
     map_picture.frame_row(right, query, weights.shape[-1])
-    _title(right, f"Head {head} (0 to 100 %)")
+    drawing.headline(right, f"Head {head} (0 to 100 %)")
     return figure
 
 
@@ -65,8 +65,3 @@ def accuracies(
     options = {"color": drawing.MUTED, "fontsize": 9}
     guessed = f"; your guess: {prediction or 'none'}" if prediction is not None else ""
     axes.set_xlabel(f"number of heads (dots: seeds; line: median{guessed})", **options)
-
-
-def _title(axes: Any, text: str) -> None:
-    options = {"fontsize": 10.5, "color": drawing.INK, "fontweight": "bold", "parse_math": False}
-    axes.set_title(text, loc="left", **options)

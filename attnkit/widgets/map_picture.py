@@ -114,6 +114,12 @@ def frame_row(axes: "Axes", row: int, n_keys: int) -> None:
     _frame(axes, (-0.5, row - 0.5), n_keys, 1, "white", 1.5)
 
 
+def frame_cell(axes: "Axes", row: int, column: int) -> None:
+    """Frame a cell of a table whose cells are 1 wide, the first at 0."""
+    _frame(axes, (column - 0.5, row - 0.5), 1, 1, drawing.TOP, 3.0)
+    axes.patches[-1].set_zorder(3)  # above the lines between the cells
+
+
 def _frame(
     axes: "Axes", corner: tuple[float, float], width: float, height: float, colour: str, line: float
 ) -> None:

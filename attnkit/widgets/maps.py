@@ -162,11 +162,16 @@ def map_height(width: float, queries: Sequence[str], keys: Sequence[str]) -> flo
 
 
 def thumbnails_height(
-    width: float, names: Sequence[str], columns: int, shape: Sequence[int], least: float
+    width: float,
+    names: Sequence[str],
+    columns: int,
+    shape: Sequence[int],
+    least: float,
+    most: float = 5.0,
+    gap: float = 0.1875,
 ) -> float:
     """Height in rem of a table of thumbnails, one row for each of `names`."""
-    gap = 0.1875
     room = min(3.5, label_room(names))
-    size = min(5.0, max(least, (width - room) / columns - gap))
+    size = min(most, max(least, (width - room) / columns - gap))
     tall = size / min(2.5, max(0.5, shape[1] / shape[0]))
     return 0.875 + len(names) * (tall + gap)

@@ -3,8 +3,6 @@
 import { batched, commit, dataTable, make, token, wholePercent } from "./core.js";
 import { mapView, placed, rowRead } from "./maps.js";
 
-const LATER = 150; // milliseconds: a table of thousands of cells waits until the reader pauses
-
 /**
  * A large map, one of its rows read aloud, and its weights as a table. The pointer reads another row,
  * or a cell of it, for as long as it is there; a press or a key sets the trait `query`, and stays on a key.
@@ -16,7 +14,6 @@ const LATER = 150; // milliseconds: a table of thousands of cells waits until th
 export function pickedMap({ model, label, reading: kind, table, signal, more = () => [], pointed = () => {} }) {
   let hover = /** @type {{row: number, column: number} | null} */ (null);
   let key = -1; // the key that the reader stands on, if any
-  let later = 0;
   let queries = /** @type {string[]} */ ([]);
   let keys = /** @type {string[]} */ ([]);
   const shown = { query: 0, map: new Float32Array(0), blocked: /** @type {Uint8Array | null} */ (null) };
@@ -75,8 +72,7 @@ export function pickedMap({ model, label, reading: kind, table, signal, more = (
       Object.assign(shown, { query, map, blocked: how.blocked ?? null });
       view.draw(map, how);
       point();
-      clearTimeout(later);
-      if (data.node.open) later = window.setTimeout(data.refresh, LATER);
+      data.refreshSoon();
     },
     /** The pointer counts no more: a slider has moved. */
     leave() {
@@ -84,9 +80,6 @@ export function pickedMap({ model, label, reading: kind, table, signal, more = (
     },
     /** The chosen row, read aloud. */
     said: () => said(shown.query, key),
-    cancel() {
-      frame.cancel();
-      clearTimeout(later);
-    },
+    cancel: frame.cancel,
   };
 }

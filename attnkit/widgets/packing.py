@@ -15,12 +15,13 @@ _DIGITS = np.frombuffer(
 )
 
 
-def encode(weights: torch.Tensor) -> torch.Tensor:
+def encode(weights: torch.Tensor, budget: int = BUDGET) -> torch.Tensor:
     """(…, keys) weights → uint8 codes: c = ⌊(L − ¾) √(w ÷ largest of the row) + ¾⌉, at least 1.
 
     0 stands for 0 alone. L, the number of levels, is the largest code of the row, so that it
     travels with the row. A row has as many levels as the page can afford (63 up to some 300,000
     cells, 11 at the most of them), and others, up to 63, where its error would exceed 0.005.
+    `budget`: bytes of gzip, less than all of them where a page has several.
 
     >>> encode(torch.tensor([[0.5, 0.5, 0.0], [0.9, 0.1, 0.0]])).tolist()
     [[63, 63, 0], [63, 22, 0]]
@@ -29,7 +30,7 @@ def encode(weights: torch.Tensor) -> torch.Tensor:
     levels = FINEST
     for levels in (FINEST, 47, 31, 23, 15, COARSEST):
         codes = _quantised(rows, levels)
-        if len(gzip.compress(digits(codes).encode(), 6)) <= BUDGET:
+        if len(gzip.compress(digits(codes).encode(), 6)) <= budget:
             break
     worst = _errors(codes, rows)
     step = 2 if levels < 31 else 4  # where bytes are short, no more levels than it takes

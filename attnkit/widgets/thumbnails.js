@@ -86,6 +86,8 @@ export function thumbnails({ label, signal, onPick, spoken }) {
   return {
     node: scroller,
     grid: node,
+    /** @param {number} row @param {number} column */
+    cell: (row, column) => cells[row][column],
     /**
      * The names of rows and columns; the cells are made anew when they differ.
      * @param {string[]} rowNames @param {string[]} columnNames @param {[number, number]} shape of a map
