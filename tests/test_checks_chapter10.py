@@ -41,6 +41,7 @@ POOL = [
     ("not-normalised", BARE),
     ("not-normalised", {"return": "total"}),
     ("not-normalised", BARE | {"mean": "total / hidden.shape[1]"}),
+    ("not-normalised", {"return": "mean / hidden.shape[-1] ** 0.5"}),
     ("normalised-before-the-mean", UNIT),
     ("normalised-before-the-mean", UNIT | BARE),
     ("largest-number", {"mean": "hidden.masked_fill(~real[..., None], -torch.inf).amax(1)"}),
@@ -121,6 +122,10 @@ CONTRIBUTION = [
     ("another-size", {"size": "written.pow(2).mean(-1).sqrt()"}),
     ("keys-added-first", {"return": "(w @ written).norm(dim=-1)"}),
     ("keys-added-first", {"return": "(w @ written).norm(dim=-1, keepdim=True).expand_as(w)"}),
+    ("keys-added-first", {
+        "written": "(w @ v).transpose(0, 1).flatten(1) @ o.T", "return": "written"}),
+    ("keys-added-first", {
+        "written": "(w @ v).transpose(0, 1).flatten(1) @ o.T", "return": "size"}),
     ("heads-added-up", {"return": f"({VECTORS}).sum(0).norm(dim=-1)"}),
     ("heads-added-up", {"return": "(w * size[:, None]).sum(0)"}),
     ("heads-added-up", {"return": "(w * size[:, None]).mean(0)"}),

@@ -36,6 +36,11 @@ def distance(length: int) -> np.ndarray:
     return places[:, None] - places
 
 
+def rolled(weights: np.ndarray, places: int) -> np.ndarray:
+    """The main diagonal after the keys were moved round in a circle."""
+    return mean(diagonal(np.roll(weights, places, axis=-1), 0))
+
+
 def mass(where: Callable[[np.ndarray], np.ndarray], first: int) -> Callable:
     """The weight of all keys whose distance is wanted, averaged over the rows from first on."""
 

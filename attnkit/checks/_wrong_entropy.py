@@ -99,6 +99,22 @@ def by_log_of_the_mean(*, every_row: bool) -> Callable:
     return wrong
 
 
+def by_mean_of_logarithms(weights: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """The mean entropy of all rows by the mean of ln n over the rows with a choice."""
+    count = keys_of(mask)
+    return entropies(weights).mean(axis=-1) / np.log(count[count >= 2]).mean()
+
+
+def as_if_causal(count: Callable[[np.ndarray], np.ndarray]) -> Callable:
+    """The first row left out, and count(mask) keys for the others, whatever the mask says."""
+
+    def wrong(weights, mask):
+        shares = entropies(weights)[..., 1:] / largest(count(mask)[1:])
+        return shares.mean(axis=-1)
+
+    return wrong
+
+
 def over_queries(weights: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """As if each key shared out a sum of 1 among the queries that see it."""
     return right(weights.swapaxes(-1, -2), mask.T)

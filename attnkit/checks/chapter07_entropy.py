@@ -106,6 +106,16 @@ MISCONCEPTIONS = (
         we.of_totals,
         we.by_log_of_the_mean(every_row=False),
         we.by_log_of_the_mean(every_row=True),
+        we.by_mean_of_logarithms,
+        link="ch7-baseline",
+    ),
+    _wrong(
+        "causal-mask-taken-for-granted",
+        "The first row is left out, or row i is given i + 1 keys, whatever the mask says. Read "
+        "n_i, and which rows have a choice, from the mask.",
+        we.as_if_causal(we.keys_of),
+        we.as_if_causal(lambda mask: np.arange(1, len(mask) + 1)),
+        we.as_if_causal(lambda mask: np.arange(1, len(mask) + 1) + mask.shape[1] - len(mask)),
         link="ch7-baseline",
     ),
     _wrong(

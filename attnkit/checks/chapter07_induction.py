@@ -121,6 +121,7 @@ MISCONCEPTIONS = (
         "The whole diagonal is averaged, with queries of the first copy. They cannot have seen "
         "what follows: begin with the second copy.",
         _diagonal(lambda period: 1 - period),
+        lambda w, p: wd.diagonal(w, 1 - p).sum(axis=-1) / w.shape[-1],
     ),
     _wrong(
         "bos-forgotten",
@@ -171,6 +172,7 @@ MISCONCEPTIONS = (
         "Queries whose largest weight lies on that key are counted, and it does not matter how "
         "large it is. The score is the mean weight itself.",
         lambda w, p: wd.mean(wd.largest_at(w, p - 1, p + 1)),
+        lambda w, p: wd.mean(wd.largest_at(w, p - 1, 0)),
     ),
     _wrong(
         "largest-weight",

@@ -75,15 +75,17 @@ _TRIALS = (
 MISCONCEPTIONS = (
     _wrong(
         "divided-by-all-queries",
-        "The sum is divided by T, and the first query has no token before it. A head that always "
-        "looks one back would not reach 1: divide by T − 1.",
+        "The sum is divided by more queries than have a token before them: the first has none. A "
+        "head that always looks one back would not reach 1: divide by T − 1.",
         _over_all(lambda w: wd.diagonal(w, -1)),
+        lambda w: wd.diagonal(w, -1).sum(axis=-1) / w.shape[-1] ** 2,
     ),
     _wrong(
         "first-row-wraps-around",
         "The first query is paired with the last key: roll, and an index of −1, go round in a "
         "circle. It has no previous token: begin with the second query.",
         _with_first(-1),
+        lambda w: wd.rolled(w, 1),
     ),
     _wrong(
         "first-row-counted",
@@ -97,6 +99,7 @@ MISCONCEPTIONS = (
         "0. Rows are queries, and the key before query i is i − 1: offset −1.",
         lambda w: wd.mean(wd.diagonal(w, 1)),
         _over_all(lambda w: wd.diagonal(w, 1)),
+        lambda w: wd.rolled(w, -1),
     ),
     _wrong(
         "own-token",
@@ -112,11 +115,19 @@ MISCONCEPTIONS = (
         _over_all(lambda w: wd.diagonal(w, -2)),
     ),
     _wrong(
+        "query-left-out",
+        "One query too many is left out. All but the first have a token before them: T − 1 "
+        "queries.",
+        lambda w: wd.mean(wd.diagonal(w, -1)[..., 1:]),
+        lambda w: wd.mean(wd.diagonal(w, -1)[..., :-1]),
+    ),
+    _wrong(
         "largest-counted",
         "Queries whose largest weight lies one back are counted, and it does not matter how large "
         "it is. The score is the mean weight itself.",
         lambda w: wd.mean(wd.largest_at(w, 1, 1)),
         _over_all(lambda w: wd.largest_at(w, 1, 1)),
+        lambda w: wd.mean(wd.diagonal(w, -1) > 0.5),
     ),
     _wrong(
         "largest-weight",

@@ -154,6 +154,8 @@ MISCONCEPTIONS = (
         "is. Each key has a contribution of its own.",
         lambda w, v, o: wc.length(_outputs(w, v, o)),
         lambda w, v, o: np.broadcast_to(wc.length(_outputs(w, v, o))[..., None], w.shape),
+        lambda w, v, o: _outputs(w, v, o).sum(axis=0),
+        lambda w, v, o: wc.length(_outputs(w, v, o).sum(axis=0)),
     ),
     _wrong(
         "heads-added-up",

@@ -128,6 +128,7 @@ MISCONCEPTIONS = (
         _of_tokens(_mean, _same),
         _of_tokens(lambda h, n: h[:n].sum(axis=0), _same),
         _of_tokens(lambda h, n: h[:n].sum(axis=0) / len(h), _same),
+        _of_tokens(_mean, lambda vectors: vectors / np.sqrt(vectors.shape[-1])),
     ),
     _wrong(
         "normalised-before-the-mean",
