@@ -20,6 +20,7 @@ from transformers import BertConfig, BertModel
 import attnkit.pretrained.folder as files
 import attnkit.pretrained.minilm
 from attnkit import MultiHeadAttention, padding_mask
+from attnkit.ablation import ablate, attention_modules, head_importance
 from attnkit.capture import capture_attention
 from attnkit.checkpoints import load, save
 from attnkit.pretrained import MiniLM, load_minilm, pool
@@ -34,6 +35,7 @@ TEXTS = [
     "你好，世界 🙂 café naïveté e\u0301",
     "I saw her duck.\nThen\tit flew.",
 ]
+SHORT = [TEXTS[0], "", TEXTS[3]]
 STRANGE = [
     "",
     " ",
@@ -125,19 +127,23 @@ def test_embeddings_are_the_unit_means_of_transformers(model, bert):
 
 
 def test_gradients_are_those_of_transformers(double, bert):
-    tokens = double.tokenize(TEXTS[::3])
-    bert.double().zero_grad()
-    ours, real = copy.deepcopy(double), tokens.mask[:, 0, 0]
-    ours(tokens).hidden[real].square().mean().backward()
-    bert(tokens.ids, real.long()).last_hidden_state[real].square().mean().backward()
+    tokens, bert = double.tokenize(SHORT), bert.double()
+    real = tokens.mask[:, 0, 0]
     pairs = {
         "token_embedding.weight": "embeddings.word_embeddings.weight",
         "position_embedding.weight": "embeddings.position_embeddings.weight",
         "layers.0.attention.query_proj.weight": "encoder.layer.0.attention.self.query.weight",
         "layers.5.down_proj.bias": "encoder.layer.5.output.dense.bias",
     }
-    for name, theirs in pairs.items():
-        assert furthest(ours.get_parameter(name).grad, bert.get_parameter(theirs).grad) <= 1e-12
+    gradients = []
+    for model, hidden, names in (
+        (double, double(tokens).hidden, pairs),
+        (bert, bert(tokens.ids, real.long()).last_hidden_state, pairs.values()),
+    ):
+        parameters = [model.get_parameter(name) for name in names]
+        gradients.append(torch.autograd.grad(hidden[real].square().mean(), parameters))
+    for ours, theirs in zip(*gradients, strict=True):
+        assert theirs.abs().max() > 1e-6 and furthest(ours, theirs) <= 1e-12
 
 
 def test_another_size_and_activation_are_those_of_transformers(tmp_path):
@@ -183,7 +189,7 @@ def test_it_is_made_of_our_modules(model):
 
 
 def test_without_weights_the_output_is_the_same(double):
-    tokens = double.tokenize(TEXTS)
+    tokens = double.tokenize(SHORT)
     with torch.no_grad():
         asked, not_asked = double(tokens), double(tokens, need_weights=False)
     assert not_asked.weights is None
@@ -192,7 +198,7 @@ def test_without_weights_the_output_is_the_same(double):
 
 
 def test_what_stands_in_the_padding_changes_nothing(double):
-    tokens = double.tokenize(TEXTS)
+    tokens = double.tokenize(SHORT)
     real = tokens.mask[:, 0, 0]
     with torch.no_grad():
         expected = double(tokens).hidden
@@ -217,8 +223,38 @@ def test_capture_sees_its_maps(model):
             assert furthest(got[rows], weights[rows]) <= 1e-5
 
 
+def test_a_head_can_be_taken_out(double):
+    assert [name for name, _ in attention_modules(double)] == [
+        f"layers.{n}.attention" for n in range(LAYERS)
+    ]
+    without = copy.deepcopy(double)
+    d_head = D_MODEL // HEADS
+    with torch.no_grad():
+        without.layers[3].attention.output_proj.weight[:, 7 * d_head : 8 * d_head] = 0.0
+    expected, before = without.embed(SHORT), double.embed(SHORT)
+    with ablate(double, {(3, 7): "zero"}):
+        assert furthest(double.embed(SHORT), expected) <= 1e-12
+    with ablate(double, {(3, 7): "uniform"}), torch.no_grad():
+        weights = double(double.tokenize(SHORT[:2])).weights[3, :, 7]
+    assert furthest(weights[0, :, :], 1 / weights.shape[-1]) <= 1e-12
+    assert furthest(weights[1, :, :2], 0.5) <= 1e-12 and not weights[1, :, 2:].any()
+    assert torch.equal(double.embed(SHORT), before)
+    assert furthest(before, expected) > 1e-3
+
+
+def test_importance_of_heads_does_not_depend_on_padding(double):
+    def losses(model, texts):
+        tokens = model.tokenize(texts)
+        return pool(model(tokens).hidden, tokens.lengths)[:, :5].sum(-1)
+
+    together = head_importance(double, [SHORT], losses)
+    alone = head_importance(double, [[text] for text in SHORT], losses)
+    assert together.shape == (LAYERS, HEADS) and together.min() > 0
+    assert furthest(together, alone) <= 1e-12
+
+
 def test_it_runs_through_the_readers_attention(double):
-    tokens = double.tokenize(TEXTS)
+    tokens = double.tokenize(SHORT)
     own = copy.deepcopy(double)
     for layer in own.layers:
         attention = MultiHead(D_MODEL, HEADS).double()
