@@ -70,20 +70,22 @@ class MiniLM(nn.Module):
         self.layers = nn.ModuleList(layers)
 
     def tokenize(self, texts: str | Sequence[str]) -> Tokens:
-        """Cut texts into the pieces that the model knows.
+        """Cut texts into the pieces that the model knows; nothing is left out.
+
+        The model has positions for 512 tokens. The sentence model was tuned on texts of at most
+        128, and its own library cuts off after 256: of longer ones it has seen nothing like.
+        ``[MASK]`` and the like, written in a text, become these tokens.
 
         Args:
             texts: One text, which becomes a batch of one, or several.
 
         Returns:
-            Ids ``(batch, T)``, lengths, pieces, and the word of each piece. Nothing is cut off;
-            the empty text is ``[CLS] [SEP]``.
+            Ids ``(batch, T)``, lengths, pieces, and the word of each piece. The empty text is
+            ``[CLS] [SEP]``.
 
         Raises:
             TypeError: A text is no string.
-            ValueError: There is no text, or one has more tokens than the model has positions
-                (512). The sentence model was tuned on texts of at most 128 tokens, and its own
-                library cuts off after 256: of a longer one it has seen nothing like.
+            ValueError: There is no text, or one has more tokens than the model has positions.
         """
         return tokenize(self.tokenizer, texts, self.settings["positions"])
 
