@@ -95,13 +95,16 @@ def read_maps(
     cells = sum(found.numel() for found, _, _ in read.values())
     taken = _size(packed)
     room = max(0, packing.BUDGET - taken)
-    found = {name: _drawn(*one, room * one[0].numel() // cells) for name, one in read.items()}
-    size = taken + _size([one.packed for one in found.values()])
+    drawn = {
+        name: _drawn(weights, seen, labels, room * weights.numel() // cells)
+        for name, (weights, seen, labels) in read.items()
+    }
+    size = taken + _size([one.packed for one in drawn.values()])
     if size > MOST_BYTES:
         expected = f"at most {MOST_BYTES // 1000} kB in all models together, packed"
         cure = "Show a shorter example, maps of fewer models, or fewer layers."
         pairs.refuse(ValueError, f"{NAME}: maps", expected, f"{size // 1000} kB", cure)
-    return found
+    return drawn
 
 
 def _size(state: Any) -> int:
