@@ -9,7 +9,7 @@ import pytest
 from answers import NUMBERS, STYLES, styled
 
 from attnkit import checks
-from attnkit.checks import _exercises
+from attnkit.checks import _engine, _exercises
 from attnkit.checks._choice import ChoiceExercise
 from attnkit.checks._engine import FunctionExercise
 
@@ -89,6 +89,34 @@ def test_a_right_answer_passes_in_any_dtype_and_with_extra_axes(id, style):
     asked_for_booleans = "numbers-for-booleans" in {w.name for w in FUNCTIONS[id].misconceptions}
     numbers = asked_for_booleans and style in NUMBERS
     assert verdict.name == ("numbers-for-booleans" if numbers else "right"), str(verdict)
+
+
+def loops(*arguments):
+    while True:
+        pass
+
+
+def stub(*arguments):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize("id", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("answer", "name"),
+    [
+        (loops, "too-slow"),
+        (stub, "not-written-yet"),
+        (lambda *arguments: arguments[0][999_999], "raised"),
+        (lambda *arguments: None, "returned-nothing"),
+        (lambda *arguments: {"result": arguments}, "wrong-type"),
+        (lambda *arguments: "0.5", "wrong-type"),
+        (lambda: 0.5, "wrong-arguments"),
+        (0.5, "not-callable"),
+    ],
+)
+def test_what_is_no_answer_at_all_is_told_so_by_every_exercise(id, answer, name, monkeypatch):
+    monkeypatch.setattr(_engine, "CALL_SECONDS", 0.05)
+    assert checks.check(id, answer).name == name
 
 
 @pytest.mark.parametrize("id", CHOICES)

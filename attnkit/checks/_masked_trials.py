@@ -136,7 +136,7 @@ def blocked_keys_dropped(trials: Sequence[Seen]) -> bool:
 
     def dropped(seen: Seen) -> bool:
         if seen.record["status"] == "type":
-            return True
+            return seen.record.get("type") in ("list", "tuple")
         n_allowed = np.sum(seen.trial.inputs["mask"])  # type: ignore[arg-type]
         return not seen.shaped and seen.returned and seen.got["weights"].size == n_allowed
 
