@@ -96,10 +96,11 @@ def induction(period: int) -> Definition:
                 f"the last keys must be two copies of period={period} tokens, {2 * period} keys; "
                 f"got {n_keys}. The period is the length of one copy."
             )
-        if not sight.sees(torch.tensor([n_keys - 1])).any():
+        ends = sight.sees(torch.tensor([n_keys - 1])).any(-1)
+        if (sight.counted.any(-1) & ~ends).any():
             raise ValueError(
-                "the second copy must end at the last key, and the mask hides that key from every "
-                "query. Padding behind the sequences? Cut it off, one length at a time."
+                "the second copy must end at the last key, and the mask hides that key. Padding "
+                "behind the sequences? Describe those of one length at a time, without it."
             )
         return one.defined(sight) & (sight.positions >= n_keys - period)
 

@@ -47,8 +47,9 @@ class Thresholds(NamedTuple):
     local: float = 0.5
     #: The largest weight.
     focused: float = 0.5
-    #: The normalised entropy itself.
-    broad: float = 0.9
+    #: The normalised entropy itself: what independent scores of standard deviation 1 have over 28
+    #: keys, 1 − 1/(2 ln 28).
+    broad: float = 0.85
     #: Of fewer queries nothing is said.
     queries: int = 30
 

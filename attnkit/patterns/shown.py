@@ -95,7 +95,11 @@ def _summary(table: HeadTable) -> str:
 
 def _counts(table: HeadTable) -> str:
     counts = Counter(row.kind for row in table)
-    return "Kinds: " + ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind]) + "."
+    said = "Kinds: " + ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind]) + "."
+    least = table.thresholds.queries
+    if any(row.queries < least for row in table):
+        said += f" Of fewer than {least:g} queries nothing is said."
+    return said
 
 
 def _pair(measure: Measure) -> str:
