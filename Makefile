@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 PORT   ?= 8000
-# Test files run side by side in so many processes; each has its own browser and server.
+# Pieces of the tests run side by side in so many processes; each has its own browser and server.
 JOBS   ?= 2
 SITE   := _build/html
 BIN    := $(VENV)/bin
@@ -43,8 +43,10 @@ lint: setup ## ruff, pyright, import-linter, and the lint of the chapters
 	$(BIN)/lint-imports
 	$(BIN)/python -m bookext.lint
 
+# The course's matrices are small: a thread for each core waits for the other process's threads.
+test: export OMP_NUM_THREADS ?= 1
 test: lint book ## every test: lint, book, unit tests, notebooks, browser
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -n $(JOBS)
 
 bench: setup ## ratios against the peers, in one run
 	$(BIN)/python -m benchmarks

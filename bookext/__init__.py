@@ -6,6 +6,7 @@ from importlib import import_module
 PARTS: list[str] = [
     "cache",
     "failures",
+    "ahead",
     "public",
     "kernel_only",
     "notebooks",

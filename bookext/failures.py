@@ -24,11 +24,15 @@ class NotebookParser(Parser):
             super().parse(inputstring, document)
         except ExecutionError as error:
             path = Path(self.env.doc2path(self.env.docname))
-            said = ANSI.sub("", str(error.__cause__ or error))
-            line = line_of_failure(read_page(path), said)
-            where = path.relative_to(self.env.srcdir).as_posix()
-            reason = last_line(said)
-            raise SourceError(where, line, f"this cell fails: {reason}\n\n{said}") from None
+            raise failure(path, Path(self.env.srcdir), error.__cause__ or error) from None
+
+
+def failure(path: Path, root: Path, error: BaseException) -> SourceError:
+    """What the build says of a page in which a cell failed."""
+    said = ANSI.sub("", str(error))
+    line = line_of_failure(read_page(path), said)
+    where = path.relative_to(root).as_posix()
+    return SourceError(where, line, f"this cell fails: {last_line(said)}\n\n{said}")
 
 
 def line_of_failure(page: Page, said: str) -> int:

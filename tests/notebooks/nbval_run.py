@@ -4,18 +4,21 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
 
+#: As long as a cell may take when the book is built (``_config.yml``).
+CELL_SECONDS = 300
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 
 
 @dataclass
 class Result:
-    """What came out for one notebook, or for all of them together."""
+    """What came out for one notebook."""
 
     executed: int = 0
     compared: int = 0
@@ -28,15 +31,6 @@ class Run:
     log: str
     notebooks: dict[str, Result]
 
-    @property
-    def total(self) -> Result:
-        results = self.notebooks.values()
-        return Result(
-            sum(r.executed for r in results),
-            sum(r.compared for r in results),
-            [failure for r in results for failure in r.failures],
-        )
-
 
 def threads(folder: Path) -> dict[str, str]:
     """The number of threads that the book was made with, as its notebooks remember it."""
@@ -45,12 +39,16 @@ def threads(folder: Path) -> dict[str, str]:
     return {}
 
 
-def run_nbval(folder: Path, report: Path, book: Path = ROOT, timeout: int = 300) -> Run:
-    """Execute every notebook below ``folder`` again and compare with the stored outputs."""
+def run_nbval(folder: Path, names: Iterable[str], report: Path, book: Path = ROOT) -> Run:
+    """Execute notebooks of ``folder`` again, in turn, and compare with the stored outputs.
+
+    ``names`` are their paths in ``folder`` without suffix, as Sphinx names pages.
+    """
     command = [sys.executable, "-m", "pytest", "-c", str(HERE / "nbval.ini")]
     command += ["--rootdir", str(folder), "-p", "compared", "-q", "--color=no"]
-    command += ["--nbval", "--nbval-current-env", "--nbval-cell-timeout", str(timeout)]
-    command += ["--nbval-sanitize-with", str(HERE / "sanitize.cfg"), str(folder)]
+    command += ["--nbval", "--nbval-current-env", "--nbval-cell-timeout", str(CELL_SECONDS)]
+    command += ["--nbval-sanitize-with", str(HERE / "sanitize.cfg")]
+    command += [str(folder / f"{name}.ipynb") for name in names]
     paths = [str(HERE), str(ROOT), os.environ.get("PYTHONPATH", "")]
     env = os.environ | threads(folder) | {"PYTHONPATH": os.pathsep.join(paths)}
     env |= {"NBVAL_REPORT": str(report), "NBVAL_EXECUTED": str(folder), "NBVAL_BOOK": str(book)}
