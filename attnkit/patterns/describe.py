@@ -153,8 +153,8 @@ def _warn(maps: Maps, rows: Rows) -> None:
             UserWarning,
             stacklevel=3,
         )
-    if sight.mask is not None:
-        dead = ~sight.mask.any(-2)[..., sight.positions]
+    if sight.cells is not None:
+        dead = ~sight.cells.any(-2)[..., sight.positions]
         if (dead & rows.counted).any():
             warnings.warn(
                 "queries count whose own key nobody may see: padding? Leave them out: "
@@ -172,10 +172,8 @@ def _looks_causal(maps: Maps, sight: Sight) -> bool:
     for i, position in enumerate(sight.positions.tolist()):
         if position + 1 >= n_keys:
             break
-        if sight.mask is not None:
-            mask = sight.mask[..., min(i, sight.mask.shape[-2] - 1), position + 1 :]
-            if not mask.any():
-                continue
+        if sight.cells is not None and not sight.cells[..., i, position + 1 :].any():
+            continue
         if any(piece[..., i, position + 1 :].any() for piece in maps.pieces):
             return False
         seen = True

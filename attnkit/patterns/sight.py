@@ -48,12 +48,19 @@ class Sight:
         return torch.arange(first, first + n_queries)
 
     @cached_property
+    def cells(self) -> Tensor | None:
+        """The mask with all queries and keys, ``(..., T_q, T_k)``."""
+        if self.mask is None:
+            return None
+        return self.mask.expand(*self.mask.shape[:-2], *self.shape[-2:])
+
+    @cached_property
     def n(self) -> Tensor:
         """How many keys each query may see."""
-        if self.mask is None:
+        if self.cells is None:
             lead = (1,) * (len(self.shape) - 2)
             return torch.full((*lead, self.shape[-2]), self.shape[-1])
-        return self._every_query(self.mask).expand(*self.mask.shape[:-2], *self.shape[-2:]).sum(-1)
+        return self.cells.sum(-1)
 
     @cached_property
     def counted(self) -> Tensor:
@@ -64,10 +71,9 @@ class Sight:
     @cached_property
     def first_key(self) -> Tensor:
         """The first key that a counted query may see, ``(...,)``: 0 but for padding on the left."""
-        if self.mask is None:
+        if self.cells is None:
             return torch.zeros((1,) * (len(self.shape) - 2), dtype=torch.long)
-        counted = self.counted.expand(*self.counted.shape[:-1], self.shape[-2])
-        return (self._every_query(self.mask) & counted[..., None]).any(-2).int().argmax(-1)
+        return (self.cells & self.counted[..., None]).any(-2).int().argmax(-1)
 
     @cached_property
     def first_key_of_all(self) -> int | None:
@@ -78,29 +84,25 @@ class Sight:
     @cached_property
     def shared_mask(self) -> Tensor | None:
         """The mask as ``(T_q, T_k)``, if it is the same for all maps."""
-        if self.mask is None or self.mask[..., 0, 0].numel() > 1:
+        if self.cells is None or self.cells.shape[:-2].numel() > 1:
             return None
-        return self.mask.reshape(self.mask.shape[-2:]).expand(self.shape[-2:])
+        return self.cells.reshape(self.shape[-2:])
 
     def sees(self, key: Tensor) -> Tensor:
         """Whether each query may see its key of ``key``: positions, broadcast to ``(..., T_q)``."""
         exists = (key >= 0) & (key < self.shape[-1])
-        if self.mask is None:
+        if self.cells is None:
             return exists.reshape((1,) * (len(self.shape) - 1 - exists.dim()) + exists.shape)
-        mask = self._every_query(self.mask)
-        lead = torch.broadcast_shapes(mask.shape[:-2], key.shape[:-1])
+        lead = torch.broadcast_shapes(self.cells.shape[:-2], key.shape[:-1])
         key = key.clamp(0, self.shape[-1] - 1).expand(*lead, self.shape[-2])[..., None]
-        return mask.expand(*lead, *mask.shape[-2:]).gather(-1, key)[..., 0] & exists
+        return self.cells.expand(*lead, *self.shape[-2:]).gather(-1, key)[..., 0] & exists
 
     def even(self, linear: Linear) -> Tensor:
         """What the uniform head has of a weighted sum over the keys: the mean over visible keys."""
         keys = torch.arange(self.shape[-1])
         of_key = linear(self.positions[:, None], keys).double()
-        if self.mask is None:
+        if self.cells is None:
             total = of_key.sum(-1).reshape(self.n.shape)
         else:
-            total = (self._every_query(self.mask) * of_key).sum(-1)
+            total = (self.cells * of_key).sum(-1)
         return total / self.n
-
-    def _every_query(self, mask: Tensor) -> Tensor:
-        return mask.expand(*mask.shape[:-2], *self.shape[-2:])
