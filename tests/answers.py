@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from attnkit import checks
+from attnkit.checks import _exercises
 
 
 def styled(style, function):
@@ -49,3 +50,21 @@ def assert_passes(id, answer):
     assert verdict.passed, str(verdict)
     assert verdict.name == "right"
     assert verdict.require() is verdict
+
+
+def forms_without_an_answer(id, answers):
+    """Forms of named wrong answers that none of these (name, answer) comes to."""
+    exercise = _exercises()[id]
+    forms = {
+        (wrong.name, number): function
+        for wrong in exercise.misconceptions
+        if wrong.when is None
+        for number, function in enumerate(wrong.wrong)
+    }
+    for name, answer in answers:
+        trials = exercise._read(checks.probe(id, answer))[0]
+        compared = [seen for seen in trials if seen.trial.compared and seen.trial.required]
+        for key in [key for key in forms if key[0] == name]:
+            if all(seen.is_like(forms[key]) for seen in compared):
+                del forms[key]
+    return list(forms)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from answers import assert_passes, numbered
+from answers import assert_passes, forms_without_an_answer, numbered
 
 from attnkit import checks, patterns
 from attnkit.checks import _exercises
@@ -34,6 +34,7 @@ ENTROPY = [
     ("divided-by-ln-of-all-keys", {"share": "entropy / math.log(mask.shape[1])"}),
     ("divided-by-ln-of-all-keys", ALL_ROWS | {"share": "entropy / math.log(weights.shape[-1])"}),
     ("divided-by-ln-of-all-keys", {"share": "entropy / math.log(len(mask))"}),
+    ("divided-by-ln-of-all-keys", ALL_ROWS | {"share": "entropy / math.log(len(mask))"}),
     ("two-logarithms", {"share": "entropy / torch.log2(count)"}),
     ("two-logarithms", {"entropy": "-(weights * torch.log2(weights.clamp(1e-30))).sum(-1)"}),
     ("zero-times-log-of-zero", {"entropy": NATIVE}),
@@ -60,6 +61,9 @@ ENTROPY = [
         "count": "torch.arange(1, len(mask) + 1) + mask.shape[1] - len(mask)",
         "return": "share[..., 1:].mean(-1)"}),
     ("sign-forgotten", {"entropy": "torch.xlogy(weights, weights).sum(-1)"}),
+    ("rows-averaged-first", {
+        "entropy": "torch.special.entr(weights[..., mask.sum(-1) > 1, :].mean(-2)).sum(-1)",
+        "share": "entropy / math.log(mask.shape[1])", "return": "share"}),
     ("one-minus-the-entropy", {"share": "1 - entropy / torch.log(count)"}),
     ("over-the-queries", {"entropy": PER_COLUMN, "count": "mask.sum(-2)"}),
     ("over-the-queries", {"entropy": PER_COLUMN}),
@@ -85,6 +89,8 @@ ENTROPY = [
                            "return": "share"}),
     ("whole-map-at-once", {"entropy": FLAT, "share": "entropy / math.log(mask.numel())",
                            "return": "share"}),
+    ("whole-map-at-once", {"entropy": f"{FLAT} / weights.shape[-2] + math.log(weights.shape[-2])",
+                           "share": "entropy / math.log(mask.numel())", "return": "share"}),
     ("whole-map-at-once", {"entropy": f"{FLAT} / weights.shape[-2] + math.log(weights.shape[-2])",
                            "share": "entropy / mask.sum().log()", "return": "share"}),
     ("divided-by-its-own-largest", {"share": "entropy / entropy.amax(-1, keepdim=True)"}),
@@ -118,6 +124,7 @@ PREVIOUS = [
     ("own-token", "w.diagonal(0, 1, 2).mean(-1)"),
     ("own-token", "w[:, 1:].diagonal(1, 1, 2).mean(-1)"),
     ("two-back", "w.diagonal(-2, 1, 2).mean(-1)"),
+    ("two-back", "w.diagonal(-2, 1, 2).sum(-1) / w.shape[-1]"),
     ("largest-counted", "(w.argmax(-1)[:, 1:] == torch.arange(w.shape[-1] - 1)).double().mean(-1)"),
     ("largest-counted", "(w.argmax(-1) == torch.arange(w.shape[-1]) - 1).double().mean(-1)"),
     ("largest-counted", "(w.diagonal(-1, 1, 2) > 0.5).double().mean(-1)"),
@@ -126,17 +133,27 @@ PREVIOUS = [
     ("best-query", "w.diagonal(-1, 1, 2).amax(-1)"),
     ("neighbours-added", "(w.tril(1) * torch.ones_like(w).triu(-1)).sum(-1).mean(-1)"),
     ("neighbours-added", "(w.tril(0) * torch.ones_like(w).triu(-1)).sum(-1)[:, 1:].mean(-1)"),
+    ("neighbours-added", "(w.tril(0) * torch.ones_like(w).triu(-1)).sum(-1).mean(-1)"),
+    ("neighbours-added", "(w.tril(1) * torch.ones_like(w).triu(-1)).sum(-1)[:, 1:].mean(-1)"),
+    ("neighbours-added", "(w.diagonal(-1, 1, 2).sum(-1) + w.diagonal(1, 1, 2).sum(-1))"
+                         " / w.shape[-1]"),
+    ("neighbours-added", "(w.diagonal(-1, 1, 2).sum(-1) + w[:, 1:].diagonal(2, 1, 2).sum(-1))"
+                         " / (w.shape[-1] - 1)"),
     ("all-earlier-tokens", "w.tril(-1).sum(-1)[:, 1:].mean(-1)"),
     ("all-earlier-tokens", "w.tril(-1).sum(-1).mean(-1)"),
     ("compared-with-uniform", "w.diagonal(-1, 1, 2).mean(-1) - 1 / w.shape[-1]"),
     ("compared-with-uniform", "w.diagonal(-1, 1, 2).mean(-1)"
                               " - (1 / torch.arange(2, w.shape[-1] + 1)).mean()"),
     ("compared-with-uniform", "w.diagonal(-1, 1, 2).mean(-1) * w.shape[-1]"),
+    ("compared-with-uniform", "w.diagonal(-1, 1, 2).mean(-1)"
+                              " / (1 / torch.arange(2, w.shape[-1] + 1)).mean()"),
     ("heads-taken-for-queries", "w.diagonal(-1).mean(-1)"),
     ("heads-taken-for-queries", "np.diagonal(w, -1).mean(-1)"),
+    ("heads-taken-for-queries", "w.diagonal(1).mean(-1)"),
     ("queries-added-up", "w.diagonal(-1, 1, 2).sum(-1)"),
     ("queries-not-averaged", "w.diagonal(-1, 1, 2)"),
     ("one-number", "w.diagonal(-1, 1, 2).mean()"),
+    ("one-number", "w.mean()"),
     # Failures that any exercise can have.
     ("wrong-shape", "w.diagonal(-1, 1, 2).mean(-1)[:, None]"),
     ("wrong-type", "str(w.diagonal(-1, 1, 2).mean(-1))"),
@@ -163,23 +180,33 @@ INDUCTION = [
     ("copy-cut-short", f"w[:, {SECOND}, {SECOND} - p + 1][:, :-1].mean(-1)"),
     ("divided-by-all-queries", f"w[:, {SECOND}, {SECOND} - p + 1].sum(-1) / w.shape[-1]"),
     ("divided-by-all-queries", f"w[:, {SECOND}, {SECOND} - p + 1].sum(-1) / (p + 1)"),
+    ("divided-by-all-queries", f"w[:, {SECOND}, {SECOND} - p + 1].sum(-1) / (p + 2)"),
+    ("divided-by-all-queries", f"w[:, {SECOND}, {SECOND} - p + 1].sum(-1) / (2 * p)"),
     ("rows-and-columns-exchanged", f"w[:, {SECOND} - p + 1, {SECOND}].mean(-1)"),
     ("rows-and-columns-exchanged", "w.diagonal(p - 1, 1, 2).mean(-1)"),
     ("previous-token", "w.diagonal(-1, 1, 2).mean(-1)"),
     ("previous-token", f"w[:, {SECOND}, {SECOND} - 1].mean(-1)"),
     ("own-token", "w.diagonal(0, 1, 2).mean(-1)"),
+    ("own-token", f"w[:, {SECOND}, {SECOND}].mean(-1)"),
     ("largest-counted", f"(w.argmax(-1)[:, p + 1 :] == {SECOND} - p + 1).double().mean(-1)"),
     ("largest-counted", "(w.argmax(-1) == torch.arange(2 * p + 1) - p + 1).double().mean(-1)"),
     ("largest-weight", "w[:, p + 1 :].amax(-1).mean(-1)"),
     ("largest-weight", "w.amax(-1).mean(-1)"),
     ("best-query", f"w[:, {SECOND}, {SECOND} - p + 1].amax(-1)"),
     ("whole-first-copy", "w[:, p + 1 :, 1 : p + 1].sum(-1).mean(-1)"),
+    ("whole-first-copy", "w[:, p + 1 :, : p + 1].sum(-1).mean(-1)"),
     ("compared-with-uniform", f"w[:, {SECOND}, {SECOND} - p + 1].mean(-1)"
                               f" - (1 / ({SECOND} + 1)).mean()"),
+    ("compared-with-uniform", f"w[:, {SECOND}, {SECOND} - p + 1].mean(-1)"
+                              f" / (1 / ({SECOND} + 1)).mean()"),
     ("heads-taken-for-queries", "w.diagonal(1 - p).mean(-1)"),
     ("heads-taken-for-queries", "w[:, p + 1 :].diagonal(2).mean(-1)"),
+    ("heads-taken-for-queries", "w[:, p + 1 :].diagonal().mean(-1)"),
+    ("heads-taken-for-queries", "w[:, p + 1 :].diagonal(1 - p).mean(-1)"),
+    ("heads-taken-for-queries", "w.diagonal(-p).mean(-1)"),
     ("queries-added-up", f"w[:, {SECOND}, {SECOND} - p + 1].sum(-1)"),
     ("queries-not-averaged", f"w[:, {SECOND}, {SECOND} - p + 1]"),
+    ("queries-not-averaged", "w.diagonal(1 - p, 1, 2)"),
     ("one-number", f"w[:, {SECOND}, {SECOND} - p + 1].mean()"),
     # Failures that any exercise can have.
     ("wrong-shape", f"w[:, {SECOND}, {SECOND} - p + 1].mean(-1)[:, None]"),
@@ -226,14 +253,19 @@ def test_a_wrong_induction_score_is_called_by_its_name(name, expression):
 
 
 @pytest.mark.parametrize(
-    ("id", "table"),
-    [("ch7-entropy", ENTROPY), ("ch7-previous", PREVIOUS), ("ch7-induction", INDUCTION)],
+    ("id", "table", "written"),
+    [
+        ("ch7-entropy", ENTROPY, built),
+        ("ch7-previous", PREVIOUS, previous_token),
+        ("ch7-induction", INDUCTION, induction),
+    ],
 )
-def test_every_name_is_reached_by_an_answer_that_a_learner_could_write(id, table):
+def test_every_name_and_form_is_reached_by_an_answer_that_a_learner_could_write(id, table, written):
     names = {wrong.name for wrong in _exercises()[id].misconceptions}
     assert len(names) >= 15
     assert names <= {name for name, _ in table}
     assert {name for name, _ in table} <= names | set(checks.common_failures())
+    assert not forms_without_an_answer(id, [(name, written(row)) for name, row in table])
 
 
 def entropy_by_loops(weights, mask):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from answers import assert_passes, numbered
+from answers import assert_passes, forms_without_an_answer, numbered
 
 from attnkit import checks
 from attnkit.checks import _exercises
@@ -37,6 +37,8 @@ POOL = [
     ("cls-vector", {"mean": "hidden[:, 0]"}),
     ("cls-vector", {"return": "hidden[:, 0]"}),
     ("last-token", {"mean": "hidden[:, -1]"}),
+    ("last-token", {"return": "hidden[:, -1]"}),
+    ("last-token", {"return": "hidden[torch.arange(len(hidden)), lengths - 1]"}),
     ("last-token", {"mean": "hidden[torch.arange(len(hidden)), lengths - 1]"}),
     ("not-normalised", BARE),
     ("not-normalised", {"return": "total"}),
@@ -44,22 +46,34 @@ POOL = [
     ("not-normalised", {"return": "mean / hidden.shape[-1] ** 0.5"}),
     ("normalised-before-the-mean", UNIT),
     ("normalised-before-the-mean", UNIT | BARE),
+    ("normalised-before-the-mean", UNIT | {"return": "total"}),
     ("largest-number", {"mean": "hidden.masked_fill(~real[..., None], -torch.inf).amax(1)"}),
     ("largest-number", BARE | {"mean": "hidden.amax(1)"}),
+    ("largest-number", {"mean": "hidden.amax(1)"}),
+    ("largest-number", {"return": "hidden.masked_fill(~real[..., None], -torch.inf).amax(1)"}),
     ("special-tokens-left-out", {"real": "torch.arange(hidden.shape[1]) < lengths[:, None] - 1"}),
     ("special-tokens-left-out", {
         "real": "(torch.arange(hidden.shape[1]) < lengths[:, None] - 1)"
                 " & (torch.arange(hidden.shape[1]) > 0)"}),
     ("special-tokens-left-out", {"first": "hidden, lengths = hidden[:, 1:], lengths - 1"}),
+    ("special-tokens-left-out", BARE | {"first": "lengths = lengths - 1"}),
+    ("special-tokens-left-out", BARE | {"first": "hidden, lengths = hidden[:, 1:], lengths - 1"}),
+    ("special-tokens-left-out", BARE | {"first": "hidden, lengths = hidden[:, 1:], lengths - 2"}),
     ("one-position-too-many", {"real": "torch.arange(hidden.shape[1]) <= lengths[:, None]"}),
+    ("one-position-too-many", BARE | {"first": "lengths = lengths + 1"}),
     ("polarity-flipped", {"real": "torch.arange(hidden.shape[1]) >= lengths[:, None]"}),
     ("polarity-flipped", BARE | {"real": "torch.arange(hidden.shape[1]) >= lengths[:, None]"}),
     ("one-length-for-all", {"mean": "hidden[:, : lengths.max()].mean(1)"}),
     ("one-length-for-all", {"mean": "hidden[:, : lengths[0]].mean(1)"}),
+    ("one-length-for-all", {"mean": "hidden[:, : lengths.min()].mean(1)"}),
+    ("one-length-for-all", {"mean": "hidden[:, : lengths[-1]].mean(1)"}),
+    ("one-length-for-all", {"mean": "hidden[:, : round(lengths.double().mean().item())].mean(1)"}),
     ("normalised-over-the-batch", {"return": "F.normalize(mean, dim=0)"}),
     ("normalised-over-the-batch", {"return": "mean / mean.norm()"}),
     ("another-length", {"return": "mean / mean.sum(-1, keepdim=True)"}),
     ("another-length", {"return": "F.normalize(mean, p=1, dim=-1)"}),
+    ("another-length", {"return": "mean / mean.amax(-1, keepdim=True)"}),
+    ("another-length", {"return": "F.normalize(mean, p=torch.inf, dim=-1)"}),
     ("another-length", {"return": "mean / (mean @ mean.mT).diagonal()[:, None]"}),
     ("another-length", {"return": "mean.softmax(-1)"}),
     ("another-length", {"return": "F.layer_norm(mean, mean.shape[-1:])"}),
@@ -67,7 +81,10 @@ POOL = [
     ("mean-over-the-numbers", {"return": "hidden.mean(-1)"}),
     ("sentences-averaged", {"return": "F.normalize(mean.mean(0), dim=-1)"}),
     ("sentences-averaged", {"return": "F.normalize(mean, dim=-1).mean(0)"}),
+    ("sentences-averaged", {"return": "F.normalize(hidden.mean(0), dim=-1)"}),
+    ("sentences-averaged", {"return": "hidden.mean(0)"}),
     ("tokens-not-averaged", {"return": "F.normalize(hidden, dim=-1)"}),
+    ("tokens-not-averaged", {"return": "hidden"}),
     # Failures that any exercise can have.
     ("wrong-shape", {"return": "F.normalize(mean, dim=-1)[:, None]"}),
     ("wrong-type", {"return": "{'vectors': F.normalize(mean, dim=-1)}"}),
@@ -98,6 +115,8 @@ CONTRIBUTION = [
     ("no-output-weight", {"return": "(w[..., None] * v[:, None]).norm(dim=-1)"}),
     ("size-of-the-matrix", {"size": "v.norm(dim=-1) * blocks.flatten(1).norm(dim=1)[:, None]"}),
     ("size-of-the-matrix", {"size": "v.norm(dim=-1) * o.norm()"}),
+    ("size-of-the-matrix", {
+        "size": "v.norm(dim=-1) * torch.linalg.matrix_norm(blocks, 2)[:, None]"}),
     ("size-of-the-matrix", {"size": "v.norm(dim=-1) * torch.linalg.matrix_norm(o, 2)"}),
     ("whole-matrix-for-each-head", {"written": "torch.cat([v] * heads, -1) @ o.T"}),
     ("whole-matrix-for-each-head", {
@@ -118,6 +137,8 @@ CONTRIBUTION = [
     ("length-squared", {"size": "(written**2).sum(-1)"}),
     ("another-size", {"size": "written.abs().sum(-1)"}),
     ("another-size", {"size": "written.sum(-1)"}),
+    ("another-size", {"size": "written.sum(-1).abs()"}),
+    ("another-size", {"size": "written.mean(-1)"}),
     ("another-size", {"size": "written.abs().amax(-1)"}),
     ("another-size", {"size": "written.pow(2).mean(-1).sqrt()"}),
     ("keys-added-first", {"return": "(w @ written).norm(dim=-1)"}),
@@ -132,6 +153,7 @@ CONTRIBUTION = [
     ("vectors-not-lengths", {"return": VECTORS}),
     ("value-of-the-query", {"return": "w * size[..., None]"}),
     ("shares-of-the-sum", {"return": "F.normalize(w * size[:, None], p=1, dim=-1)"}),
+    ("shares-of-the-sum", {"return": "F.normalize(w * size[:, None], p=1, dim=0)"}),
     ("shares-of-the-sum", {
         "return": "w * size[:, None] / (w * size[:, None]).sum((1, 2), keepdim=True)"}),
     ("transposed", {"return": "(w * size[:, None]).mT"}),
@@ -177,21 +199,32 @@ WORDS = [
     ("sum-and-mean-exchanged", {"cell": "part.sum() / len(keys)"}),
     ("one-piece-for-the-word", {"cell": "part[0, 0]"}),
     ("one-piece-for-the-word", {"cell": "part[0].sum()"}),
+    ("one-piece-for-the-word", {"cell": "part[-1, -1]"}),
+    ("one-piece-for-the-word", {"cell": "part[-1].sum()"}),
     ("one-piece-for-the-word", {"cell": "part[:, 0].mean()"}),
     ("one-piece-for-the-word", {"cell": "part[:, -1].mean()"}),
     ("largest-weight", {"cell": "part.max()"}),
     ("largest-weight", {"cell": "part.amax(1).mean()"}),
+    ("largest-weight", {"cell": "part.sum(1).max()"}),
     ("renormalised-afterwards", {"cell": "part.mean()", "return": SHARED}),
     ("renormalised-afterwards", {"cell": "part.max()", "return": SHARED}),
     ("renormalised-afterwards", {"cell": "part[0, 0]", "return": SHARED}),
+    ("renormalised-afterwards", {"cell": "part[-1, -1]", "return": SHARED}),
+    ("renormalised-afterwards", {"cell": "part[:, 0].mean()", "return": SHARED}),
+    ("renormalised-afterwards", {"cell": "part.sum(0).mean()", "return": SHARED}),
     ("divided-by-one-number", {"cell": "part.sum() / len(word_of)"}),
     ("divided-by-one-number", {"cell": "part.sum() / len(words)"}),
+    ("divided-by-one-number", {"cell": "part.sum() / 2"}),
+    ("divided-by-one-number", {"cell": "part.sum() * len(words) / len(word_of)"}),
     ("keys-only", {"return": "torch.stack([weights[:, keys].sum(1) for keys in pieces], 1)"}),
+    ("keys-only", {"return": "torch.stack([weights[:, keys].mean(1) for keys in pieces], 1)"}),
     ("queries-only", {"return": "torch.stack([weights[rows].mean(0) for rows in pieces])"}),
+    ("queries-only", {"return": "torch.stack([weights[rows].sum(0) for rows in pieces])"}),
     ("words-taken-for-pieces", {"return": "weights[word_of][:, word_of]"}),
     ("words-taken-for-pieces", {"return": "weights[: len(words), : len(words)]"}),
     ("spread-over-the-pieces", {"return": "small[word_of][:, word_of]"}),
     ("spread-over-the-pieces", {"cell": "part.mean()", "return": "small[word_of][:, word_of]"}),
+    ("spread-over-the-pieces", {"cell": "part.sum()", "return": "small[word_of][:, word_of]"}),
     ("transposed", {"return": "small.T"}),
     ("columns-for-rows", {"first": "weights = weights.T"}),
     ("unchanged", {"return": "weights"}),
@@ -231,12 +264,14 @@ def test_a_changed_line_is_called_by_its_name(id, name, changes):
 
 
 @pytest.mark.parametrize("id", EXERCISES)
-def test_every_name_is_reached_by_an_answer_that_a_learner_could_write(id):
+def test_every_name_and_form_is_reached_by_an_answer_that_a_learner_could_write(id):
     names = {wrong.name for wrong in _exercises()[id].misconceptions}
     reached = {name for name, _ in EXERCISES[id][2]}
     assert len(names) >= 14
     assert names <= reached
     assert reached <= names | set(checks.common_failures())
+    answers = [(name, built(id, changes)) for name, changes in EXERCISES[id][2]]
+    assert not forms_without_an_answer(id, answers)
 
 
 def embed_by_loops(hidden, lengths):
