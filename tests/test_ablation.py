@@ -632,15 +632,18 @@ def test_a_method_that_somebody_has_replaced_is_kept():
     module, x = attention(), inputs()
     plain = module.forward
     module.forward = lambda *args, **kwargs: plain(*args, **kwargs)
-    mine = module.forward
-    with ablate(module, {(0, 0): "zero"}):
-        close(module(x).output, by_hand(module, x, kinds={0: "zero"})[0])
+    mine, mask = module.forward, causal_mask(T)
+    with ablate(module, {(0, 0): "zero", (0, 1): "uniform"}):
+        want = by_hand(module, x, mask=mask, kinds={0: "zero", 1: "uniform"})[0]
+        close(module(x, mask=mask).output, want)
     assert module.forward is mine
     with ablate(module, {(0, 0): "zero"}):
         inner = module.forward
         module.forward = lambda *args, **kwargs: inner(*args, **kwargs)  # and leaves it there
+        left = module.forward
         with ablate(module, {(0, 1): "zero"}):
             close(module(x).output, by_hand(module, x, kinds={0: "zero", 1: "zero"})[0])
+    assert module.forward is left and "combine_heads" not in module.__dict__
     close(module(x).output, by_hand(module, x)[0])
 
 
@@ -775,6 +778,45 @@ def test_a_class_that_passes_combine_heads_by_is_told_so():
         with pytest.raises(RuntimeError, match=r"Fused.forward ran without self.combine_heads"):
             module(x, need_weights=False)
     close(module(x, need_weights=False).output, by_hand(module, x)[0])
+
+
+class Additive(Own):
+    """Takes what is added to the scores in place of a mask."""
+
+    def forward(self, x, added=None):
+        query, key, value = (
+            self.split_heads(projection(x))
+            for projection in (self.query_proj, self.key_proj, self.value_proj)
+        )
+        scores = query @ key.mT / self.d_head**0.5 + (0.0 if added is None else added)
+        return self.output_proj(self.combine_heads(scores.softmax(-1), value))
+
+
+class CalledMask(Additive):
+    """Calls it a mask all the same."""
+
+    def forward(self, x, mask=None):
+        return super().forward(x, mask)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "mean"])
+def test_a_class_that_does_not_tell_its_mask_is_refused_where_it_matters(kind):
+    module, x = Additive(D_MODEL, HEADS), inputs()
+    added = torch.where(causal_mask(T), 0.0, -torch.inf)
+    with ablate(module, {(0, 1): "zero", (0, 0): 0.5}):
+        got = module(x, added)
+    close(got, by_hand(module, x, mask=causal_mask(T), kinds={1: "zero", 0: 0.5})[0])
+    with (
+        pytest.raises(TypeError, match=f"Additive, must have a parameter mask .*'{kind}' needs"),
+        ablate(module, {(0, 1): kind}, means=MEANS[:1]),
+    ):
+        pass
+    module = CalledMask(D_MODEL, HEADS)
+    with (
+        pytest.raises(TypeError, match=r"mask must be boolean.*got torch.float"),
+        ablate(module, {(0, 1): kind}, means=MEANS[:1]),
+    ):
+        module(x, mask=added)
 
 
 def test_combine_heads_called_by_somebody_else_is_left_alone():

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attnkit.ablation.found import attention_modules, resolved
 from attnkit.ablation.kinds import Kind, Replaced, kind_of, means_of, recorded_of
-from attnkit.ablation.switch import acting
+from attnkit.ablation.switch import acting, takes_mask
 
 
 @contextmanager
@@ -99,6 +99,13 @@ def ablate(
                 "Two things in turn are two contexts."
             )
         kinds[layer][head] = kind_of(key, kind, means)
+        name, module = modules[layer]
+        if isinstance(kind, str) and kind != "zero" and not takes_mask(module):
+            raise TypeError(
+                f"the forward of {name!r}, {type(module).__name__}, must have a parameter mask "
+                f"(boolean, True = may attend; None = all): {kind!r} needs to know which keys a "
+                "query may see."
+            )
     shares = means_of(means, modules)
     recorded = recorded_of(frozen, modules)
     changes = [

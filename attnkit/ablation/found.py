@@ -15,7 +15,7 @@ USUAL = {"attention", "attn", "self_attention", "self_attn", "cross_attention", 
 WANTED = (
     "What is wanted: attnkit.MultiHeadAttention, a subclass, or a module of your own with the "
     "methods split_heads(projected) and combine_heads(weights, value), the attribute num_heads, "
-    "and a forward that calls self.combine_heads."
+    "and a forward with a parameter mask that calls self.combine_heads."
 )
 
 

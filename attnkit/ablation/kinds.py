@@ -178,6 +178,10 @@ def _seen(weights: Tensor, mask: Tensor | None) -> Tensor:
     seen = torch.ones_like(weights, dtype=torch.bool)
     if mask is None:
         return seen
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f"mask must be boolean, True = may attend, to be understood here; got {mask.dtype}."
+        )
     # The mask of a single sequence may have the axis of the batch that its weights lack.
     return seen & (mask[0] if mask.ndim > weights.ndim else mask)
 

@@ -59,6 +59,11 @@ def acting(changes: Iterable[tuple[str, nn.Module, Change]]) -> Iterator[list[Ac
             switch.remove(entry)
 
 
+def takes_mask(module: nn.Module) -> bool:
+    """Whether the mask of a call can be told from its arguments."""
+    return "mask" in _signature(module).parameters
+
+
 def used_weights(module: nn.Module, weights: Tensor, mask: Tensor | None) -> Tensor:
     """The weights that the heads of a module used in its last call, from those it computed."""
     switch = _present(module)
@@ -69,6 +74,13 @@ def used_weights(module: nn.Module, weights: Tensor, mask: Tensor | None) -> Ten
 
 
 _lock = threading.RLock()
+
+
+def _signature(module: nn.Module) -> inspect.Signature:
+    signature = inspect.signature(module.forward)
+    if "mask" not in signature.parameters:  # somebody's forward(*args, **kwargs) around the class's
+        signature = inspect.signature(type(module).forward.__get__(module))
+    return signature
 
 
 def _present(module: nn.Module) -> Switch | None:
@@ -93,19 +105,21 @@ class Switch:
         self.entries: list[Acting] = []
         self.running = threading.local()
         self.own = getattr(type(module), "forward", None) is MultiHeadAttention.forward
-        self.signature = inspect.signature(module.forward)
+        self.signature = _signature(module)
         self.instead = {name: getattr(module, name) for name in ("forward", "combine_heads")}
         self.before = {name: module.__dict__.get(name) for name in self.instead}
-        for name in self.instead:
-            module.__dict__[name] = _StandIn(self, name)
+        self.stand_ins = {name: _StandIn(self, name) for name in self.instead}
+        module.__dict__.update(self.stand_ins)
 
     def remove(self, entry: Acting) -> None:
         """End a change; with the last one the module gets its methods back."""
         with _lock:
             self.entries.remove(entry)
-            if self.entries or _present(self.module) is not self:
+            if self.entries:
                 return
             for name, method in self.before.items():
+                if self.module.__dict__.get(name) is not self.stand_ins[name]:
+                    continue  # somebody else's, put there meanwhile
                 del self.module.__dict__[name]
                 if method is not None:
                     self.module.__dict__[name] = method
