@@ -10,6 +10,7 @@ from map_samples import causal, heads, words
 from matplotlib.image import imread
 from numeral_samples import length_widget, translation_widget
 from playwright.sync_api import expect
+from threshold_samples import threshold_widget, two_models
 
 from attnkit.widgets import (
     BottleneckGame,
@@ -328,6 +329,11 @@ def widgets_of_all_kinds(board):
     board.mount(HeadBrowser(masked, words(5), mask=causal(5), mass=0.7), "allheads")
     board.mount(HeadBrowser(heads(3, 9, 7, 7), HOSTILE, scale="head"), "ownheads")
     board.mount(SnapshotWidget(masked, [0, 9], HOSTILE[:5], losses=[2.0, 1.0]), "film")
+    board.mount(two_models(head=2), "classes")
+    board.mount(two_models(rule="simple", layer=3, head=5), "simple")
+    board.mount(threshold_widget(2, 12, 4, maps=False), "manyclasses")
+    slider = board.page.locator(".classes").get_by_role("slider", name="Sink: lift")
+    slider.press("Home")  # some of the classes are marked as changed
     for details in board.page.locator("details").all():
         details.evaluate("(d) => { d.open = true; }")
     board.settled()
@@ -397,6 +403,8 @@ def test_graphics_stand_out(board, theme):
         (".heads .aw-heads-guess", "stroke"),
         (".heads .aw-heads-now", "stroke"),
         (".mask .aw-mask-key-blocked", "color"),
+        (".classes .aw-thumb", "borderTopColor"),
+        (".classes .aw-th-tick", "backgroundColor"),
     ]:
         colour = board.page.locator(selector).first.evaluate(
             "(node, name) => getComputedStyle(node)[name]", name
@@ -411,7 +419,7 @@ def test_nothing_overflows_320_pixels(open_board):
     assert board.page.evaluate("document.documentElement.scrollWidth") == 320
     outside = board.page.evaluate(
         """() => [...document.querySelectorAll(".aw-root *")]
-             .filter((node) => !node.closest(".aw-scroll, .aw-hidden, .aw-live"))
+             .filter((node) => !node.closest(".aw-scroll, .aw-thumbs-scroll, .aw-hidden, .aw-live"))
              .filter((node) => node.getClientRects().length)
              .filter((node) => { const box = node.getBoundingClientRect();
                                  return box.right > 320.5 || box.left < -0.5; })

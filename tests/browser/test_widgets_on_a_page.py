@@ -9,6 +9,7 @@ from heads_samples import heads_widget
 from map_samples import causal, heads, words
 from numeral_samples import length_widget, translation, translation_widget
 from playwright.sync_api import expect
+from threshold_samples import threshold_widget, two_models
 from widget_page import WidgetPage
 
 from attnkit.widgets import (
@@ -58,8 +59,9 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
     scaling, softmax, twin = ScalingWidget(revealed=True), SoftmaxWidget(), SoftmaxWidget()
     link = ipywidgets.jslink((softmax, "temperature"), (twin, "temperature"))
     ratios, game = TemperatureWidget(), BottleneckGame(CURVES)
-    shown = [scaling, scaling, softmax, twin, ratios, game, game]
-    models = [scaling, softmax, twin, ratios, game, link]
+    classes = two_models()
+    shown = [scaling, scaling, softmax, twin, ratios, game, game, classes]
+    models = [scaling, softmax, twin, ratios, game, classes, link]
     write_page(tmp_path / "page.html", shown, models)
     page = browser.new_page()
     complaints, requests = [], []
@@ -67,7 +69,7 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
     page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
     page.on("request", lambda r: requests.append(r.url))
     page.goto((tmp_path / "page.html").as_uri())
-    expect(page.locator(".attn-widget[data-attn-state=live]")).to_have_count(7)
+    expect(page.locator(".attn-widget[data-attn-state=live]")).to_have_count(8)
 
     # One widget shown twice is one widget.
     page.get_by_role("slider", name="Key dimension d_k").first.press("End")
@@ -81,6 +83,9 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
     page.get_by_role("button", name="Show me the models’ curves").first.click()
     expect(page.get_by_role("button", name="Show me the models’ curves")).to_have_count(0)
     expect(page.locator(".aw-game-plot .aw-band")).to_have_count(4)
+    # Classes are computed on the page.
+    page.get_by_role("slider", name="Positions: lift").press("Home")
+    expect(page.locator(".aw-th-changed").first).to_be_visible()
     # Arrays travel once though two widgets carry them, and nothing is fetched.
     assert complaints == []
     assert [url for url in requests if not url.startswith(("file:", "blob:", "data:"))] == []
@@ -126,6 +131,11 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
         SnapshotWidget(heads(4, 3, 9, 9), [0, 10, 20, 30], words(9), losses=[3, 2, 1, 0.5]),
         SnapshotWidget(heads(4, 13, 5), [0, 10, 20, 30], words(13), losses=[3, 2, 1, 0.5]),
         SnapshotWidget(heads(2, 1, 3, 3, mask=causal(3)), [0, 9], mask=causal(3)),
+        threshold_widget(),
+        threshold_widget(12, 12, 31, layer=3, head=2),
+        threshold_widget(1, 1, 4, maps=False),
+        two_models(),
+        two_models(model="small", rule="simple"),
     ],
     ids=lambda widget: repr(widget)[:40],
 )

@@ -5,16 +5,28 @@ import pytest
 from heads_samples import heads_widget
 from map_samples import heads, words
 from numeral_samples import length_widget
+from threshold_samples import table
 from widget_page import WidgetPage, state
 from widget_trace import first_paint_cost, key_costs, percentile, press_costs, slider_costs
 
-from attnkit.widgets import HeadBrowser, MaskEditor, ScalingWidget, SoftmaxWidget, TemperatureWidget
+from attnkit.widgets import (
+    HeadBrowser,
+    MaskEditor,
+    ScalingWidget,
+    SoftmaxWidget,
+    TemperatureWidget,
+    ThresholdWidget,
+)
 
 LIMIT = 24.0  # milliseconds
 
 
 def twelve_tokens(preset):
     return MaskEditor([f"t{i}" for i in range(12)], preset=preset)
+
+
+def large_classes():
+    return ThresholdWidget(table(12, 12, 11), maps=heads(12, 12, 48, 48), tokens=words(48))
 
 
 CASES = {
@@ -25,6 +37,7 @@ CASES = {
     "heads, 1 to 32": lambda: heads_widget(revealed=True),
     "length, 1 to 12 digits": lambda: length_widget(range(1, 13)),
     "heads, 12 × 12 of 64 tokens: query": lambda: HeadBrowser(heads(12, 12, 64, 64), words(64)),
+    "classes of 12 × 12 heads, positions": large_classes,
 }
 
 
@@ -66,6 +79,17 @@ def test_a_move_between_heads_is_cheap_at_the_largest_size(browser, large_browse
     assert percentile(costs, 0.95) < LIMIT, f"{percentile(costs, 0.95):.1f} ms at p95"
     assert (board.get("layer"), board.get("head")) == (1, 2)  # the keys did move
     assert board.errors == []
+    page.close()
+
+
+def test_a_slider_that_changes_classes_while_the_table_is_open_is_cheap(browser):
+    page = browser.new_page(viewport={"width": 1000, "height": 900})
+    board = WidgetPage(page)
+    view = board.mount(large_classes())
+    view.locator("summary").first.click()
+    costs = slider_costs(page, ".aw-range >> nth=1")
+    assert percentile(costs, 0.95) < LIMIT, f"{percentile(costs, 0.95):.1f} ms at p95"
+    assert view.locator(".aw-th-changed").count() > 20 and board.errors == []
     page.close()
 
 
