@@ -729,13 +729,12 @@ class Bare(nn.Module):
 @pytest.mark.parametrize("kind", ["zero", "uniform", "mean", 0.3])
 def test_a_subclass_puts_its_heads_together_itself(kind, mask):
     module, x = Louder(D_MODEL, HEADS).double(), inputs()
-    for need_weights in (True, False):
-        if not need_weights:
-            continue
-        with ablate(module, {(0, 1): kind}, means=MEANS[:1]):
-            got = module(x, mask=MASKS[mask]).output
-        want = by_hand(module, x, mask=MASKS[mask], kinds={1: kind}, means=MEANS[0])[0]
-        close(got, 2 * (want - module.output_proj.bias) + module.output_proj.bias)
+    with ablate(module, {(0, 1): kind}, means=MEANS[:1]):
+        got = module(x, mask=MASKS[mask]).output
+        with pytest.raises(RuntimeError, match=r"Louder.forward ran without self.combine_heads"):
+            module(x, mask=MASKS[mask], need_weights=False)  # which does not call it
+    want = by_hand(module, x, mask=MASKS[mask], kinds={1: kind}, means=MEANS[0])[0]
+    close(got, 2 * (want - module.output_proj.bias) + module.output_proj.bias)
 
 
 @pytest.mark.parametrize("mask", ["none", "causal", "padding"])

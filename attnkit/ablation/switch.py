@@ -104,7 +104,10 @@ class Switch:
         self.module = module
         self.entries: list[Acting] = []
         self.running = threading.local()
-        self.own = getattr(type(module), "forward", None) is MultiHeadAttention.forward
+        self.own = all(  # then heads go together in one way, asked for weights or not
+            getattr(type(module), name, None) is getattr(MultiHeadAttention, name)
+            for name in ("forward", "combine_heads")
+        )
         self.signature = _signature(module)
         self.instead = {name: getattr(module, name) for name in ("forward", "combine_heads")}
         self.before = {name: module.__dict__.get(name) for name in self.instead}
