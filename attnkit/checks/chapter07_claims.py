@@ -9,12 +9,12 @@ from attnkit.checks._head_maps import causal
 
 #: The sections of chapter 7 that messages link to.
 SECTIONS = {
-    "ch7": "head patterns",
-    "ch7-metrics": "the metrics by hand",
+    "ch7": "patterns of heads",
+    "ch7-metrics": "a map in numbers",
     "ch7-baseline": "the head that prefers nothing",
-    "ch7-rule": "the simple rule and how it fails",
-    "ch7-induction": "induction heads",
-    "ch7-spread": "many inputs",
+    "ch7-rule": "the simple rule, and how it fails",
+    "ch7-induction": "induction heads, trained here",
+    "ch7-spread": "one input, many inputs",
     "ch7-ablation": "taking heads away",
 }
 

@@ -12,7 +12,7 @@ SECTIONS = {
     "ch10": "a real encoder",
     "ch10-own": "our own module runs it",
     "ch10-pooling": "from tokens to a sentence",
-    "ch10-shuffled": "baselines",
+    "ch10-shuffled": "compared with what?",
     "ch10-contributions": "weights are not contributions",
     "ch10-words": "from pieces to words",
     "ch10-ablation": "taking heads away",
