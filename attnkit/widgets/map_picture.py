@@ -35,6 +35,7 @@ def draw_map(
 ) -> None:
     """One map with token labels; blocked cells hatched."""
     n_queries, n_keys = weights.shape
+    axes.grid(visible=False)  # plots.style() draws one
     axes.imshow(colours(weights, blocked, top), interpolation="nearest", aspect="auto")
     if blocked is not None:
         hatch(axes, blocked)
