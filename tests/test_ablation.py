@@ -221,6 +221,17 @@ def test_a_module_that_is_called_again_takes_its_recorded_calls_in_turn():
         module(y)
 
 
+def test_a_capture_of_a_frozen_module_that_is_called_again():
+    module, x, y = attention(), inputs(), inputs()
+    with capture_attention(module) as recorded:
+        module(x), module(y)
+    with ablate(module, {}, frozen=recorded), capture_attention(module) as captured:
+        module(y), module(y, need_weights=False), module(x)
+    first, second = recorded.maps
+    for seen, used in zip(captured, (first, second, first), strict=True):
+        assert torch.equal(seen.weights, used.weights)
+
+
 def test_frozen_weights_of_other_inputs_are_refused_where_a_mask_tells():
     model, x = Stack(), inputs()
     lengths = torch.tensor([2, 4])
@@ -586,6 +597,8 @@ def test_compiled_models():
     assert calls, "it was compiled"
     for _ in range(2):
         with ablate(compiled, heads):
+            with ablate(compiled, {(0, 0): "uniform"}):
+                compiled(x, None, False)
             close(compiled(x, None, False)[0], want)
         with ablate(model, heads):
             close(compiled(x)[0], want)
