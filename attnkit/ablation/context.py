@@ -65,7 +65,7 @@ def ablate(
     ordinary one.
 
     Args:
-        model: Any module with :class:`attnkit.MultiHeadAttention` in it, or with what
+        model: Any module with :class:`~attnkit.attention.MultiHeadAttention` in it, or with what
             :func:`attention_modules` takes for it.
         heads: ``{(layer, head): kind}``. A layer is a place in :func:`attention_modules`, or the
             name of a module; both count from 0. No heads, no change.

@@ -31,8 +31,9 @@ def attention_modules(model: nn.Module) -> list[tuple[str, nn.Module]]:
     >>> [(name, module.num_heads) for name, module in attention_modules(model)]
     [('first', 2), ('next', 3)]
 
-    Counted are :class:`attnkit.MultiHeadAttention`, its subclasses, and modules of another class
-    that have its methods ``split_heads`` and ``combine_heads`` and its attribute ``num_heads``.
+    Counted are :class:`~attnkit.attention.MultiHeadAttention`, its subclasses, and modules of
+    another class that have its methods ``split_heads`` and ``combine_heads`` and its attribute
+    ``num_heads``.
 
     Raises:
         TypeError: The model is no module, has no such module, or has besides another attention,

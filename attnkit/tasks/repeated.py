@@ -94,7 +94,7 @@ class RepeatedSequences:
 
     @property
     def floor(self) -> float:
-        """The least expected loss of a reader who knows the period, in nats a token: ½ ln V."""
+        """The least expected loss of a reader who knows the period, in nats a token, ½ ln V."""
         return self.token_entropy / 2
 
     def batch(self, size: int, period: int, *, seed: int = 0) -> RepeatBatch:
