@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import attention, capture, heads, plots, widgets
+from benchmarks import attention, capture, heads, patterns, plots, widgets
 from benchmarks.report import Settings, Table, markdown
 
 #: A section is a function of the settings; a new one is a line here.
@@ -21,6 +21,7 @@ SECTIONS: dict[str, Callable[[Settings], Table]] = {
     "capture": capture.section,
     "widgets": widgets.section,
     "heads": heads.section,
+    "patterns": patterns.section,
 }
 
 

@@ -59,17 +59,13 @@ SINK = Definition(
 )
 
 
-def _distance(query: Tensor, key: Tensor) -> Tensor:
-    return (query - key).abs()
-
-
-MEAN_DISTANCE = Definition(_distance, _as_it_is, _counted, lambda sight: sight.even(_distance))
+MEAN_DISTANCE = Definition(torch.abs, _as_it_is, _counted, lambda sight: sight.even(torch.abs))
 
 
 def diagonal(offset: int) -> Definition:
     """The weight on the key ``offset`` places after the query, for rows that may see it."""
     return Definition(
-        lambda query, key: key == query + offset,
+        lambda offsets: offsets == offset,
         _as_it_is,
         lambda sight: sight.counted & sight.sees(sight.positions + offset),
         _share,
@@ -79,8 +75,8 @@ def diagonal(offset: int) -> Definition:
 def local(radius: int) -> Definition:
     """The weight within ``radius`` places of the query."""
 
-    def near(query: Tensor, key: Tensor) -> Tensor:
-        return (query - key).abs() <= radius
+    def near(offsets: Tensor) -> Tensor:
+        return offsets.abs() <= radius
 
     return Definition(near, _as_it_is, _counted, lambda sight: sight.even(near))
 

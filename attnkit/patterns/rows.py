@@ -7,6 +7,7 @@ matrix product.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import torch
@@ -17,8 +18,8 @@ from attnkit.patterns.reading import Maps, axes_of
 from attnkit.patterns.sight import Linear, Sight
 from attnkit.weight_faults import LEAST, check_blocked, check_values
 
-#: Weights in a block: 512 kB of float32.
-BLOCK = 1 << 17
+#: Weights in a block: 256 kB of float32.
+BLOCK = 1 << 16
 #: Queries of one map in it, where there are enough maps: they lie close in memory.
 ROWS = 16
 
@@ -60,27 +61,29 @@ class Rows:
         n_queries, n_keys = maps.shape[-2:]
         step, many = _block_size(maps)
         pieces = [part for piece in maps.pieces for part in _flat(piece).split(many)]
-        total = sum(len(piece) for piece in pieces)
-        sums = torch.empty(n_queries, total, 3 + len(self._linear), dtype=maps.dtype)
-        largest = torch.empty(total, n_queries, dtype=maps.dtype) if "largest" in kinds else None
-        entropy = torch.empty(total, n_queries, dtype=maps.dtype) if "entropy" in kinds else None
+        ends = list(itertools.accumulate(part.shape[0] for part in pieces))
+        places = [slice(end - part.shape[0], end) for part, end in zip(pieces, ends, strict=True)]
+        sums = torch.empty(n_queries, ends[-1], 3 + len(self._linear), dtype=maps.dtype)
+        largest, entropy = (
+            torch.empty(ends[-1], n_queries, dtype=maps.dtype) if kind in kinds else None
+            for kind in ("largest", "entropy")
+        )
         room = torch.empty(many * step * n_keys, dtype=maps.dtype)
         least = 0.0
         for start in range(0, n_queries, step):
             rows = slice(start, min(start + step, n_queries))
             factors = self._factors(rows)
-            at = 0
-            for piece in pieces:
+            for piece, here in zip(pieces, places, strict=True):
                 block = piece[:, rows].to(maps.dtype)
-                here = slice(at, at + len(piece))
                 sums[rows, here] = torch.bmm(block.transpose(0, 1), factors)
                 if largest is not None:
                     torch.amax(block, -1, out=largest[here, rows])
                 if entropy is not None:
-                    entropy[here, rows] = entropy_of(block, room)
+                    torch.sum(_minus_entropy(block, room), -1, out=entropy[here, rows])
                 else:
                     least = min(least, block.min().item())
-                at += len(piece)
+        if entropy is not None:
+            entropy = _entropy(entropy)
         names = ("sum", "blocked", "first", *self._linear, "largest", "entropy")
         found = zip(names, (*sums.permute(2, 1, 0), largest, entropy), strict=True)
         return {name: q.reshape(maps.shape[:-1]) for name, q in found if q is not None}, least
@@ -88,14 +91,16 @@ class Rows:
     def _factors(self, rows: slice) -> Tensor:
         """Factors of the keys for each sum, ``(rows, T_k, sums)``: ones, blocked keys, metrics."""
         sight, n_keys = self.sight, self._maps.shape[-1]
-        keys, n_rows = torch.arange(n_keys), rows.stop - rows.start
-        factors = torch.zeros(3 + len(self._linear), n_rows, n_keys, dtype=self._maps.dtype)
+        shape = (3 + len(self._linear), rows.stop - rows.start, n_keys)
+        factors = torch.zeros(shape, dtype=self._maps.dtype)
         factors[0] = 1
         if sight.shared_mask is not None:
             factors[1] = ~sight.shared_mask[rows]
         factors[2, :, sight.first_key_of_all or 0] = 1
-        for place, linear in zip(factors[3:], self._linear, strict=True):
-            place[:] = linear(sight.positions[rows, None], keys)
+        if self._linear:
+            offsets = sight.offsets(rows)
+            for place, linear in zip(factors[3:], self._linear, strict=True):
+                place[:] = linear(offsets)
         return factors.permute(1, 2, 0)
 
     def _check(self) -> None:
@@ -161,13 +166,21 @@ def _block_size(maps: Maps) -> tuple[int, int]:
     return max(1, min(n_queries, BLOCK // (many * n_keys))), many
 
 
-def entropy_of(block: Tensor, room: Tensor | None = None) -> Tensor:
-    """The entropy of each row in nats; ``room`` is memory for as many numbers, or more."""
-    logs = torch.empty_like(block) if room is None else room[: block.numel()].view(block.shape)
+def entropy_of(block: Tensor) -> Tensor:
+    """The entropy of each row in nats."""
+    return _entropy(_minus_entropy(block, torch.empty(block.numel(), dtype=block.dtype)).sum(-1))
+
+
+def _minus_entropy(block: Tensor, room: Tensor) -> Tensor:
+    """w · ln w of each weight, in ``room``, memory for as many numbers or more."""
+    logs = room[: block.numel()].view(block.shape)
     # The smallest number makes 0 · ln 0 = 0 and changes nothing else.
-    tiny = torch.finfo(block.dtype).tiny
-    entropy = torch.add(block, tiny, out=logs).log_().mul_(block).sum(-1).neg_()
-    return entropy.clamp_min_(0).add_(0.0)  # neither a rounding error below 0 nor minus zero
+    return torch.add(block, torch.finfo(block.dtype).tiny, out=logs).log_().mul_(block)
+
+
+def _entropy(sums: Tensor) -> Tensor:
+    """Neither a rounding error below 0 nor minus zero."""
+    return sums.neg_().clamp_min_(0).add_(0.0)
 
 
 def _weight_on_blocked(piece: Tensor, mask: Tensor) -> bool:

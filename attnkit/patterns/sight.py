@@ -12,8 +12,8 @@ from torch import Tensor
 from attnkit import expect
 from attnkit.patterns.reading import read_query_mask, read_sight
 
-#: A weight of each key: of positions of queries ``(T_q, 1)`` and keys ``(T_k,)``.
-Linear = Callable[[Tensor, Tensor], Tensor]
+#: A factor for each key, from its position minus that of the query, ``(T_q, T_k)``.
+Linear = Callable[[Tensor], Tensor]
 
 
 class Sight:
@@ -97,10 +97,14 @@ class Sight:
         key = key.clamp(0, self.shape[-1] - 1).expand(*lead, self.shape[-2])[..., None]
         return self.cells.expand(*lead, *self.shape[-2:]).gather(-1, key)[..., 0] & exists
 
+    def offsets(self, rows: slice) -> Tensor:
+        """The position of each key minus that of the query, for some of the queries."""
+        keys = torch.arange(self.shape[-1], dtype=torch.int32)
+        return keys - self.positions[rows, None].int()
+
     def even(self, linear: Linear) -> Tensor:
         """What the uniform head has of a weighted sum over the keys: the mean over visible keys."""
-        keys = torch.arange(self.shape[-1])
-        of_key = linear(self.positions[:, None], keys).double()
+        of_key = linear(self.offsets(slice(None))).double()
         if self.cells is None:
             total = of_key.sum(-1).reshape(self.n.shape)
         else:
