@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 from map_samples import causal, heads, words
+from pictured import check_picture
 from traitlets import TraitError
 
 from attnkit.widgets import HeadBrowser, SnapshotWidget, maps, packing
-from attnkit.widgets.base import WIDTHS
 
 KINDS = (HeadBrowser, SnapshotWidget)
 
@@ -251,14 +251,7 @@ def test_repr_is_stable_and_short():
     ],
 )
 def test_pictures_are_drawn_and_leave_no_figure(make):
-    import matplotlib.pyplot as plt
-
-    widget = make()
-    assert widget.png() == widget.png() and widget.png().startswith(b"\x89PNG")
-    assert plt.get_fignums() == []
-    bundle = widget._repr_mimebundle_()
-    assert bundle is not None and bundle[1]["image/png"]["alt"] == widget.describe()
-    assert len(widget.heights()) == len(WIDTHS) and min(widget.heights()) > 10
+    check_picture(make())
 
 
 def test_the_picture_shows_the_chosen_map():

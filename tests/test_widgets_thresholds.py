@@ -10,13 +10,13 @@ import random
 import pytest
 import torch
 from map_samples import causal, words
+from pictured import check_picture
 from threshold_samples import example, model_weights, table, threshold_widget, two_models
 from traitlets import TraitError
 
 from attnkit import patterns
 from attnkit.patterns import HeadRow, Measure, Thresholds
 from attnkit.widgets import SimpleThresholds, ThresholdWidget, packing, thresholds_rule
-from attnkit.widgets.base import WIDTHS
 from attnkit.widgets.thresholds_rule import LOOKS, RULES
 
 
@@ -90,7 +90,8 @@ def test_the_reason_names_the_measure_and_its_threshold(head, thresholds, says):
     import re
 
     layer, number = head
-    widget = threshold_widget(layer=layer, head=number, thresholds=Thresholds(**thresholds))
+    limits = Thresholds(0.5, 0.3, 0.5, 0.5, 0.9, 30)._replace(**thresholds)
+    widget = threshold_widget(layer=layer, head=number, thresholds=limits)
     assert re.search(says, widget.why()), widget.why()
 
 
@@ -278,7 +279,8 @@ def test_descriptions_have_the_numbers():
     widget = threshold_widget(layer=1, head=5)
     text = widget.describe()
     counted = ", ".join(f"{n} {LOOKS[kind].name}" for kind, n in widget.counts().items() if n)
-    assert text.startswith("Classes of 4 × 6 heads by the corrected rule (diagonal 0.5, sink 0.3")
+    limits = ", ".join(f"{name} {value:g}" for name, value in widget.thresholds._asdict().items())
+    assert text.startswith(f"Classes of 4 × 6 heads by the corrected rule ({limits})")
     assert f": {counted}.\n" in text and "Layer 1, head 5: previous token. Lift of" in text
     assert "Its map: query é: " in text
     assert "of small by the simple rule" in two_models(model="small", rule="simple").describe()
@@ -296,14 +298,7 @@ def test_descriptions_have_the_numbers():
     ],
 )
 def test_pictures_are_drawn_and_leave_no_figure(make):
-    import matplotlib.pyplot as plt
-
-    widget = make()
-    assert widget.png() == widget.png() and widget.png().startswith(b"\x89PNG")
-    assert plt.get_fignums() == []
-    bundle = widget._repr_mimebundle_()
-    assert bundle is not None and bundle[1]["image/png"]["alt"] == widget.describe()
-    assert len(widget.heights()) == len(WIDTHS) and min(widget.heights()) > 10
+    check_picture(make())
 
 
 def test_the_picture_shows_the_classes_and_their_counts():

@@ -34,7 +34,8 @@ export function classGrid({ looks, signal, onPick }) {
         if (cell.__asked === asked) return;
         cell.__asked = asked;
         const [mark, name, ground, ink] = looks[kind];
-        setText(cell, mark);
+        cell.__mark ??= cell.appendChild(make("span", { class: "aw-th-mark" }));
+        setText(cell.__mark, mark);
         Object.assign(cell.style, { backgroundColor: ground, color: ink });
         cell.classList.toggle("aw-th-changed", Boolean(was));
         setAttribute(cell, "aria-label", `layer ${layer}, head ${head}: ${name}${was ? `, was ${looks[was][1]}` : ""}`);

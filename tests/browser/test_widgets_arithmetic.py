@@ -7,7 +7,7 @@ import random
 import matplotlib
 import pytest
 import torch
-from widget_page import WidgetPage
+from widget_page import WidgetPage, load_functions, load_module
 
 from attnkit.widgets import ScalingWidget, TemperatureWidget, assets, measures, ratios, tables
 from attnkit.widgets.pairs import decode, encode, packed
@@ -19,14 +19,7 @@ TOLERANCE = 1e-6
 def core(browser):
     """A page with core.js on it: core("softmax", …) calls one of its functions."""
     page = browser.new_page()
-    source = (assets.HERE / "core.js").read_text(encoding="utf-8")
-    page.evaluate(
-        """async (source) => {
-             const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-             window.core = await import(url);
-           }""",
-        source,
-    )
+    load_module(page, (assets.HERE / "core.js").read_text(encoding="utf-8"), "core")
 
     def call(name, rows):
         """The function applied to each row of arguments, in one trip to the browser."""
@@ -160,21 +153,9 @@ def test_the_temperature_of_a_ratio(core):
     assert kinds == {"one", "any", "zero", "infinite", "none", "undefined"}
 
 
-def module_of(page, name, functions):
-    """Functions of a widget's own module, which exports `render` alone."""
-    source = assets.esm(name) + f"\nexport {{ {', '.join(functions)} }};"
-    page.evaluate(
-        """async (source) => {
-             const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-             window.own = await import(url);
-           }""",
-        source,
-    )
-
-
 def test_pairs_and_their_common_temperature(browser):
     page = browser.new_page()
-    module_of(page, "temperature", ["wantedPairs", "commonTemperature"])
+    load_functions(page, "temperature", "wantedPairs", "commonTemperature")
     rng = random.Random(5)
     cases = []
     for i in range(300):

@@ -8,8 +8,9 @@ import pytest
 import torch
 from map_samples import causal, heads, words
 from playwright.sync_api import expect
+from widget_page import load_functions
 
-from attnkit.widgets import HeadBrowser, SnapshotWidget, assets, maps, measures, packing
+from attnkit.widgets import HeadBrowser, SnapshotWidget, maps, measures, packing
 
 HOSTILE = ["<img src=x onerror=alert(1)>", "cost$5", "a\nb", "", "مرحبا"]
 # A copy is read: Chromium complains of a canvas that is read again and again.
@@ -53,14 +54,8 @@ def expected(weights, top=1.0):
 def own(browser):
     """own("largestUntil", …): functions of the joined module of the head browser."""
     page = browser.new_page()
-    names = "codesOf, weightsOf, blockedOf, largestUntil, spans, step, thumbnailStep, shrinkInto"
-    page.evaluate(
-        """async (source) => {
-             const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-             window.own = await import(url);
-           }""",
-        assets.esm("head_browser") + f"\nexport {{ {names} }};",
-    )
+    names = ("codesOf", "weightsOf", "blockedOf", "largestUntil", "spans")
+    load_functions(page, "head_browser", *names)
     plain = "(r) => (ArrayBuffer.isView(r) ? Array.from(r) : r)"
     yield lambda name, *given: page.evaluate(
         f"([name, given]) => ({plain})(own[name](...given))", [name, list(given)]

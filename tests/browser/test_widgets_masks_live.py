@@ -8,7 +8,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 from test_widgets_masks import made_by, random_masks
-from widget_page import WidgetPage
+from widget_page import WidgetPage, load_module
 
 from attnkit import causal_mask, masked_softmax, padding_mask, sliding_window_mask
 from attnkit.widgets import MaskEditor, mask_rules, measures
@@ -19,13 +19,7 @@ from attnkit.widgets.assets import HERE
 def rules(browser):
     """A page with mask_rules.js: rules("expression", …) evaluates JavaScript on its functions."""
     page = browser.new_page()
-    page.evaluate(
-        """async (source) => {
-             const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-             window.rules = await import(url);
-           }""",
-        (HERE / "mask_rules.js").read_text(encoding="utf-8"),
-    )
+    load_module(page, (HERE / "mask_rules.js").read_text(encoding="utf-8"), "rules")
     yield page.evaluate
     page.close()
 

@@ -7,9 +7,10 @@ import pytest
 from map_samples import causal, words
 from playwright.sync_api import expect
 from threshold_samples import example, table, threshold_widget, two_models
+from widget_page import load_functions
 
 from attnkit.patterns import HeadRow, Measure, Thresholds
-from attnkit.widgets import SimpleThresholds, ThresholdWidget, assets, maps, thresholds_rule
+from attnkit.widgets import SimpleThresholds, ThresholdWidget, maps, thresholds_rule
 from attnkit.widgets.thresholds_data import packed_table
 from attnkit.widgets.thresholds_rule import LOOKS, MEASURES, RULES
 
@@ -18,17 +19,10 @@ from attnkit.widgets.thresholds_rule import LOOKS, MEASURES, RULES
 
 @pytest.fixture(scope="module")
 def own(browser):
-    """own("fixed", rows): a function of the joined module, applied to each row of arguments."""
+    """own("expression", given): JavaScript on functions of the joined module, as `own`."""
     page = browser.new_page()
-    names = "kindOf, why, fixed, readRows, lift"
-    page.evaluate(
-        """async (source) => {
-             const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-             window.own = await import(url);
-           }""",
-        assets.esm("thresholds") + f"\nexport {{ {names} }};",
-    )
-    yield lambda script, given: page.evaluate(script, given)
+    load_functions(page, "thresholds", "kindOf", "why", "fixed", "readRows")
+    yield page.evaluate
     page.close()
 
 
@@ -189,16 +183,19 @@ def test_a_head_shows_its_measures_and_why_it_has_its_class(board):
         share = name not in ("entropy", "effective_keys", "mean_distance")
         assert lift == (fixed(measure.lift) if share else "")
         assert bool(asked.strip()) == share
-    assert cells[0][-1].split() == ["≥", "0.50", "✓"] and cells[4][-1].split() == ["≥", "0.30"]
+    usual = Thresholds()
+    assert cells[0][-1].split() == ["≥", f"{usual.diagonal:.2f}", "✓"]
+    assert cells[4][-1].split() == ["≥", f"{usual.sink:.2f}"]
 
 
 def test_what_reaches_its_threshold_is_ticked(board):
     widget = threshold_widget(layer=0, head=1)
     view = board.mount(widget)
     row = widget.row()
-    places = ("previous", "same", "next", "induction")
-    lifts = {name: getattr(row, name).lift for name in (*places, "local_focus", "concentration")}
-    expected = [MEASURES[name] for name, lift in lifts.items() if lift >= 0.5]
+    usual = Thresholds()
+    limits = dict.fromkeys(("previous", "same", "next", "induction"), usual.diagonal)
+    limits |= {"sink": usual.sink, "local_focus": usual.local, "concentration": usual.focused}
+    expected = [MEASURES[name] for name, t in limits.items() if getattr(row, name).lift >= t]
     assert row.kind == "same" and len(expected) == 3
     met = view.locator(".aw-th-met")
     assert met.locator("th").all_inner_texts() == expected
@@ -274,7 +271,8 @@ def test_the_default_has_a_tick_and_a_button_leads_back(board):
     view = board.mount(threshold_widget(thresholds=Thresholds(broad=0.2)))
     slider = view.get_by_role("slider", name="Broad")
     box, tick = slider.bounding_box(), view.locator(".aw-th-tick").nth(4).bounding_box()
-    at = box["x"] + 8 + 0.9 * (box["width"] - 16)
+    usual = Thresholds().broad
+    at = box["x"] + 8 + usual * (box["width"] - 16)
     assert tick["x"] + tick["width"] / 2 == pytest.approx(at, abs=1.5)
     assert slider.get_attribute("aria-valuetext") == "0.20"
     back = view.get_by_role("button", name="Back to the defaults")
@@ -282,7 +280,7 @@ def test_the_default_has_a_tick_and_a_button_leads_back(board):
     back.press("Enter")
     board.settled()
     assert board.get("thresholds") == Thresholds()._asdict()
-    assert slider.get_attribute("aria-valuetext") == "0.90, the default"
+    assert slider.get_attribute("aria-valuetext") == f"{usual:.2f}, the default"
     assert marks(view) == expected_marks(threshold_widget())
     assert back.get_attribute("aria-disabled") == "true"
     assert view.locator(".aw-th-changed").count() > 0

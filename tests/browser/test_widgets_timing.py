@@ -82,17 +82,6 @@ def test_a_move_between_heads_is_cheap_at_the_largest_size(browser, large_browse
     page.close()
 
 
-def test_a_slider_that_changes_classes_while_the_table_is_open_is_cheap(browser):
-    page = browser.new_page(viewport={"width": 1000, "height": 900})
-    board = WidgetPage(page)
-    view = board.mount(large_classes())
-    view.locator("summary").first.click()
-    costs = slider_costs(page, ".aw-range >> nth=1")
-    assert percentile(costs, 0.95) < LIMIT, f"{percentile(costs, 0.95):.1f} ms at p95"
-    assert view.locator(".aw-th-changed").count() > 20 and board.errors == []
-    page.close()
-
-
 def test_the_largest_browser_is_painted_soon(browser, large_browser):
     """From the module's import to the paint: 150 ms of CPU is the aim, twice that the limit."""
     page = browser.new_page(viewport={"width": 1000, "height": 900})

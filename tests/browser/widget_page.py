@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from attnkit.widgets import assets
+
 AFM = (Path(__file__).parents[1] / "js" / "afm.js").read_text(encoding="utf-8")
 SHELL = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Widgets</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -14,6 +16,22 @@ def state(widget):
     """The traits that the browser gets, as the saved state of a page holds them."""
     held = widget.get_state()
     return {k: v for k, v in held.items() if not k.startswith(("_model", "_view", "_esm", "_css"))}
+
+
+def load_module(page, source, name="own"):
+    """What an ES module exports, as window.own or another name."""
+    page.evaluate(
+        """async ([source, name]) => {
+             const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+             window[name] = await import(url);
+           }""",
+        [source, name],
+    )
+
+
+def load_functions(page, widget, *functions):
+    """Functions of a widget's joined module, which exports `render` alone, as window.own."""
+    load_module(page, f"{assets.esm(widget)}\nexport {{ {', '.join(functions)} }};")
 
 
 class WidgetPage:
