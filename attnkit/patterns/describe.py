@@ -167,14 +167,11 @@ def _warn(maps: Maps, rows: Rows) -> None:
 
 def _looks_causal(maps: Maps, sight: Sight) -> bool:
     """Is every weight on a later key exactly 0, though some of them may be seen?"""
-    n_keys = maps.shape[-1]
-    seen = False
-    for i, position in enumerate(sight.positions.tolist()):
-        if position + 1 >= n_keys:
-            break
-        if sight.cells is not None and not sight.cells[..., i, position + 1 :].any():
-            continue
-        if any(piece[..., i, position + 1 :].any() for piece in maps.pieces):
+    later = sight.offsets(slice(None)) > 0
+    if sight.cells is not None:
+        later = (later & sight.cells).flatten(0, -3).any(0)
+    queries = later.any(-1).nonzero()[:, 0].tolist()
+    for i in queries:
+        if any(piece[..., i, later[i]].any() for piece in maps.pieces):
             return False
-        seen = True
-    return seen
+    return bool(queries)

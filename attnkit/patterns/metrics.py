@@ -19,13 +19,12 @@ from attnkit.patterns.sight import Sight
 if TYPE_CHECKING:
     from jaxtyping import Float
 
-    Maps = Float[Tensor, "*lead n_queries n_keys"]
-    PerMap = Float[Tensor, "*lead"]
-
 LARGEST = sys.maxsize
 
 
-def entropy(weights: Maps, mask: Any = None, query_mask: Any = None) -> PerMap:
+def entropy(
+    weights: Float[Tensor, "*lead n_queries n_keys"], mask: Any = None, query_mask: Any = None
+) -> Float[Tensor, "*lead"]:
     """How evenly a query spreads its attention, in nats: the mean over the queries.
 
     .. math:: H_i = -\\sum_j A_{ij} \\ln A_{ij}, \\qquad 0 \\ln 0 = 0
@@ -52,7 +51,9 @@ def entropy(weights: Maps, mask: Any = None, query_mask: Any = None) -> PerMap:
     return _mean(definitions.ENTROPY, weights, mask, query_mask)
 
 
-def normalized_entropy(weights: Maps, mask: Any = None, query_mask: Any = None) -> PerMap:
+def normalized_entropy(
+    weights: Float[Tensor, "*lead n_queries n_keys"], mask: Any = None, query_mask: Any = None
+) -> Float[Tensor, "*lead"]:
     """The entropy as a share of what is possible, 0 to 1, row by row.
 
     .. math:: H_i / \\ln n_i
@@ -70,7 +71,9 @@ def normalized_entropy(weights: Maps, mask: Any = None, query_mask: Any = None) 
     return _mean(definitions.NORMALIZED_ENTROPY, weights, mask, query_mask)
 
 
-def effective_keys(weights: Maps, mask: Any = None, query_mask: Any = None) -> PerMap:
+def effective_keys(
+    weights: Float[Tensor, "*lead n_queries n_keys"], mask: Any = None, query_mask: Any = None
+) -> Float[Tensor, "*lead"]:
     """To how many keys a query attends, if it attended evenly: the mean of exp(entropy).
 
     >>> effective_keys([[1.0, 0.0, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25]])  # 1 and 4
@@ -81,7 +84,9 @@ def effective_keys(weights: Maps, mask: Any = None, query_mask: Any = None) -> P
     return _mean(definitions.EFFECTIVE_KEYS, weights, mask, query_mask)
 
 
-def concentration(weights: Maps, mask: Any = None, query_mask: Any = None) -> PerMap:
+def concentration(
+    weights: Float[Tensor, "*lead n_queries n_keys"], mask: Any = None, query_mask: Any = None
+) -> Float[Tensor, "*lead"]:
     """The largest weight of a query, the mean over the queries (confidence: Voita et al., 2019).
 
     >>> concentration([[1.0, 0.0, 0.0], [0.25, 0.5, 0.25]])
@@ -93,13 +98,13 @@ def concentration(weights: Maps, mask: Any = None, query_mask: Any = None) -> Pe
 
 
 def diagonal_strength(
-    weights: Maps,
+    weights: Float[Tensor, "*lead n_queries n_keys"],
     mask: Any = None,
     query_mask: Any = None,
     *,
     offset: int = 0,
     first_query: int | None = None,
-) -> PerMap:
+) -> Float[Tensor, "*lead"]:
     """The weight on the key ``offset`` places after the query: −1 is the previous token.
 
     .. math:: \\operatorname{mean}_i A_{i,\\,i+o}
@@ -125,13 +130,13 @@ def diagonal_strength(
 
 
 def local_focus(
-    weights: Maps,
+    weights: Float[Tensor, "*lead n_queries n_keys"],
     mask: Any = None,
     query_mask: Any = None,
     *,
     radius: int = 3,
     first_query: int | None = None,
-) -> PerMap:
+) -> Float[Tensor, "*lead"]:
     """The weight within ``radius`` places of the query, the mean over the queries.
 
     .. math:: \\operatorname{mean}_i \\sum_{|i-j| \\le r} A_{ij}
@@ -152,8 +157,12 @@ def local_focus(
 
 
 def mean_distance(
-    weights: Maps, mask: Any = None, query_mask: Any = None, *, first_query: int | None = None
-) -> PerMap:
+    weights: Float[Tensor, "*lead n_queries n_keys"],
+    mask: Any = None,
+    query_mask: Any = None,
+    *,
+    first_query: int | None = None,
+) -> Float[Tensor, "*lead"]:
     """How many places away the attended keys are on average.
 
     .. math:: \\operatorname{mean}_i \\sum_j A_{ij} |i - j|
@@ -166,7 +175,9 @@ def mean_distance(
     return _mean(definitions.MEAN_DISTANCE, weights, mask, query_mask, first_query)
 
 
-def sink_mass(weights: Maps, mask: Any = None, query_mask: Any = None) -> PerMap:
+def sink_mass(
+    weights: Float[Tensor, "*lead n_queries n_keys"], mask: Any = None, query_mask: Any = None
+) -> Float[Tensor, "*lead"]:
     """The weight on the first key, over the queries that may see it and have another choice.
 
     At 64 tokens Gu et al. (2024) call a head with more than 0.3 a sink. The first key is the first
@@ -182,13 +193,13 @@ def sink_mass(weights: Maps, mask: Any = None, query_mask: Any = None) -> PerMap
 
 
 def induction_score(
-    weights: Maps,
+    weights: Float[Tensor, "*lead n_queries n_keys"],
     period: int,
     mask: Any = None,
     query_mask: Any = None,
     *,
     first_query: int | None = None,
-) -> PerMap:
+) -> Float[Tensor, "*lead"]:
     """How much the second copy of a repeated sequence attends to what came next in the first.
 
     .. math:: \\operatorname{mean}_i A_{i,\\,i-(p-1)}, \\qquad i \\text{ in the second copy}
@@ -212,7 +223,9 @@ def induction_score(
     return _mean(definitions.induction(period), weights, mask, query_mask, first_query)
 
 
-def uniform(weights: Maps | Sequence[int], mask: Any = None) -> Maps:
+def uniform(
+    weights: Float[Tensor, "*lead n_queries n_keys"] | Sequence[int], mask: Any = None
+) -> Float[Tensor, "*lead n_queries n_keys"]:
     """The weights of a head that attends evenly to all keys that it may see: the baseline.
 
     The baseline of a metric ``f`` is ``f(uniform(weights, mask), mask, query_mask)``.

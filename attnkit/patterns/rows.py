@@ -85,7 +85,7 @@ class Rows:
         if entropy is not None:
             entropy = _entropy(entropy)
         names = ("sum", "blocked", "first", *self._linear, "largest", "entropy")
-        found = zip(names, (*sums.permute(2, 1, 0), largest, entropy), strict=True)
+        found = zip(names, (*sums.permute(2, 1, 0).contiguous(), largest, entropy), strict=True)
         return {name: q.reshape(maps.shape[:-1]) for name, q in found if q is not None}, least
 
     def _factors(self, rows: slice) -> Tensor:
