@@ -55,13 +55,14 @@ def text(table: HeadTable) -> str:
 def html(table: HeadTable) -> str:
     """The table, to be scrolled where it is large; colours come from the page."""
     columns = _columns(table)
-    names = ["layer", "head", *columns.values(), "kind"]
+    names = ["layer", "head", "kind", *columns.values()]  # the kind in sight on a narrow page
     right = 'style="text-align:right;white-space:nowrap"'
     head = "".join(f'<th scope="col" {right}>{escape(name)}</th>' for name in names)
     body = "".join(
         f'<tr><th scope="row" {right}>{row.layer}</th><th scope="row" {right}>{row.head}</th>'
+        + f"<td {right}>{escape(row.kind)}</td>"
         + "".join(f"<td {right}>{_html_cell(getattr(row, name))}</td>" for name in columns)
-        + f"<td {right}>{escape(row.kind)}</td></tr>"
+        + "</tr>"
         for row in table
     )
     caption = f"{_summary(table)}: mean ± standard deviation over the inputs (uniform head). "
