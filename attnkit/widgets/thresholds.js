@@ -123,8 +123,8 @@ function render({ model, el }) {
     const sorted = [...moves].sort((a, b) => b[1] - a[1]);
     const total = sorted.reduce((sum, [, count]) => sum + count, 0);
     if (!total) return "The last move changed no head.";
-    const rest = sorted.length > NAMED ? " …" : "";
-    return `The last move changed ${headsOf(total)}: ${sorted.slice(0, NAMED).map(([name, count]) => `${count} ${name}`).join(", ")}${rest}.`;
+    const end = sorted.length > NAMED ? ", …" : ".";
+    return `The last move changed ${headsOf(total)}: ${sorted.slice(0, NAMED).map(([name, count]) => `${count} ${name}`).join(", ")}${end}`;
   }
   function summary() {
     const all = kinds.flat();

@@ -11,7 +11,7 @@ const LABELS = {
   },
   simple: {
     diagonal: "Self: weight above", local: "Local: weight above", focused: "Focused: weight above",
-    entropy: "… and nats below", diffuse: "Diffuse: nats above",
+    entropy: "Focused: nats below", diffuse: "Diffuse: nats above",
   },
 };
 const ROWS = [1, 2, 5, 10, 20, 30, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000];

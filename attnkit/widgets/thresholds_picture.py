@@ -29,7 +29,7 @@ def thresholds_picture(
 ) -> "Figure":
     """The grid of classes with its counts as a legend; the map of the chosen head where given."""
     layers, heads = (1 + max(place[axis] for place in kinds) for axis in (0, 1))
-    ratios = [max(2.0, min(5.0, 0.4 * heads)), 1.6, 3.2]
+    ratios = [max(2.0, min(5.0, 0.7 + 2.8 * heads / layers)), 1.6, 3.2]
     figure = drawing.new_figure(sum(ratios[: 2 + (drawn is not None)]) + 1.2, 4.0)
     panels = figure.subplots(
         1, 2 + (drawn is not None), width_ratios=ratios[: 2 + (drawn is not None)]

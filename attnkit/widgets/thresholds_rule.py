@@ -22,7 +22,7 @@ LOOKS = {
     "same": Look("=", "same token", "#332288", _WHITE),
     "next": Look("N", "next token", "#7cc7f0", _BLACK),
     "induction": Look("I", "induction", "#d687b4", _BLACK),
-    "sink": Look("S", "sink (first key)", "#dd6a10", _BLACK),
+    "sink": Look("S", "first-key sink", "#dd6a10", _BLACK),
     "local": Look("L", "local", "#16a37c", _BLACK),
     "focused": Look("F", "focused", "#f0e442", _BLACK),
     "broad": Look("B", "broad", "#e3b778", _BLACK),
