@@ -27,10 +27,11 @@ class Measure(NamedTuple):
 
     @property
     def lift(self) -> float:
-        """(mean − baseline) / (1 − baseline): 0 is the uniform head, 1 is all there can be.
+        """What the head has beyond the uniform head, as a share of what that one leaves.
 
-        For metrics that are shares, of at most 1. nan where the uniform head has 1 or more: there
-        is nothing to be had, as for a radius that covers all tokens.
+        (mean − baseline) / (1 − baseline), so that 0 is the uniform head and 1 is all there can
+        be. For metrics that are shares, of at most 1. nan where the uniform head has 1 or more and
+        leaves nothing, as with a radius that covers all tokens.
         """
         room = 1 - self.baseline
         return (self.mean - self.baseline) / room if room > 0 else math.nan
@@ -39,7 +40,7 @@ class Measure(NamedTuple):
 class Thresholds(NamedTuple):
     """From where on a head is of a kind. All but ``broad`` and ``queries`` are of the lift."""
 
-    #: previous, same, next and induction: the weight on one place.
+    #: The weight on one place, for the kinds previous, same, next and induction.
     diagonal: float = 0.5
     #: The weight on the first key.
     sink: float = 0.3
@@ -47,7 +48,7 @@ class Thresholds(NamedTuple):
     local: float = 0.5
     #: The largest weight.
     focused: float = 0.5
-    #: The normalised entropy itself: what independent scores of standard deviation 1 have over 28
+    #: The normalised entropy itself. Independent scores of standard deviation 1 have 0.85 over 28
     #: keys, 1 − 1/(2 ln 28).
     broad: float = 0.85
     #: Of fewer queries nothing is said.

@@ -40,8 +40,8 @@ def entropy(
             ``(batch, 1, 1, T_q)`` of :func:`attnkit.padding_mask` is taken as well.
 
     Returns:
-        A value for each map, ``(...)``: float32 without gradient on the CPU, or float64 if that
-        came; nan where no query counts.
+        A value for each map, ``(...)``, without gradient and on the CPU, float32 or float64 if
+        that came; nan where no query counts.
 
     Raises:
         TypeError: No weights, or a mask that is not boolean.

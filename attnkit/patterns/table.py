@@ -16,8 +16,9 @@ from attnkit.patterns.kinds import Measure, Thresholds, classify
 class HeadRow(NamedTuple):
     """One head: each measure over the inputs, and the kind that follows."""
 
-    #: Counted from 0, as the head is.
+    #: Counted from 0.
     layer: int
+    #: Counted from 0 in its layer.
     head: int
     #: Sequences with at least one query that counted.
     inputs: int
@@ -25,19 +26,27 @@ class HeadRow(NamedTuple):
     queries: int
     #: In nats.
     entropy: Measure
+    #: As a share of what is possible.
     normalized_entropy: Measure
+    #: The exponential of the entropy.
     effective_keys: Measure
+    #: The largest weight.
     concentration: Measure
-    #: The weight on the previous token, on the same, on the next: offsets −1, 0 and 1.
+    #: The weight on the previous token.
     previous: Measure
+    #: The weight on the token itself.
     same: Measure
+    #: The weight on the next token; nan under a causal mask.
     next: Measure
     #: The weight within three places.
     local_focus: Measure
+    #: In places.
     mean_distance: Measure
+    #: The weight on the first key.
     sink: Measure
     #: nan unless a period was given.
     induction: Measure
+    #: One of ``patterns.KINDS``.
     kind: str
 
 
