@@ -392,22 +392,37 @@ def test_to_dict_is_json_by_columns():
 def test_the_text_says_value_baseline_kind_and_counts():
     table = patterns.describe_heads(torch.stack(list(heads_of_every_kind().values())), period=32)
     lines = repr(table).splitlines()
-    assert lines[0] == "1 × 9 heads, 1 input, 64 queries: mean (uniform head)"
+    assert lines[0] == "1 × 9 heads, 1 input, 64 queries: means"
     assert lines[1].split()[:4] == ["layer", "head", "previous", "same"]
-    assert "0.80 (0.02)" in lines[2] and lines[2].endswith("previous")
+    assert lines[2].split()[:2] == ["0.02", "0.02"] and lines[2].endswith("uniform head")
+    assert lines[3].split()[:3] == ["0", "0", "0.80"] and lines[3].endswith("previous")
     assert lines[-1] == f"Kinds: {', '.join(f'1 {kind}' for kind in KINDS)}."
     assert "Of fewer than 65 queries nothing is said." in repr(
         table.classify(Thresholds(queries=65))
     )
 
 
+def test_baselines_that_differ_between_heads_stand_beside_each_value():
+    weights = some(1, 2, 7, 7)
+    weights[0, 1, :3] = 0
+    table = patterns.describe_heads(weights)
+    row = table[0, 1]
+    lines = repr(table).splitlines()
+    assert lines[0].endswith("4 to 7 queries: mean (uniform head)") and len(lines) == 5
+    for name in ("previous", "local_focus"):
+        measure = getattr(row, name)
+        assert f" {measure.mean:.2f} ({measure.baseline:.2f}) " in lines[3]
+        assert f"{measure.mean:.2f} <small>({measure.baseline:.2f})<" in table._repr_html_()
+
+
 def test_a_long_text_leaves_the_middle_out_and_says_so():
     table = patterns.describe_heads(some(12, 12, 5, 5))
     lines = repr(table).splitlines()
-    assert len(lines) == 3 + 24 + 1
-    assert "… 120 heads left out …" in lines
-    assert max(map(len, lines)) < 160
-    assert table._repr_html_().count("<tr>") == 145
+    assert len(lines) == 4 + 24 + 1
+    assert lines[3 + 12] == "… 120 heads left out …"
+    assert [line.split()[:2] for line in lines[14:17:2]] == [["0", "11"], ["11", "0"]]
+    assert max(map(len, lines)) < 120
+    assert table._repr_html_().count("<tr>") == 146
 
 
 class Cells(HTMLParser):
@@ -428,11 +443,11 @@ def test_the_html_is_a_table_that_can_be_read_aloud():
     cells = Cells()
     cells.feed(html)
     tags = [tag for tag, _ in cells.tags]
-    assert tags.count("caption") == 1 and tags.count("tr") == 1 + len(table)
+    assert tags.count("caption") == 1 and tags.count("tr") == 2 + len(table)
     scopes = [a.get("scope") for tag, a in cells.tags if tag == "th"]
     columns = len([scope for scope in scopes if scope == "col"])
-    assert scopes.count("row") == 2 * len(table) and None not in scopes
-    assert tags.count("td") == len(table) * (columns - 2)
+    assert scopes.count("row") == 2 * len(table) + 1 and None not in scopes
+    assert tags.count("td") == (len(table) + 1) * (columns - 2)
     region = dict(cells.tags)["div"]
     assert region["role"] == "region" and region["aria-label"] and region["tabindex"] == "0"
     assert "id=" not in html and "lang=" not in html and "<style" not in html
@@ -441,8 +456,9 @@ def test_the_html_is_a_table_that_can_be_read_aloud():
     # What no head has is no column.
     assert "next" not in cells.texts and "induction" not in cells.texts
     row = table[0, 0]
-    said = f"{row.previous.mean:.2f} ± {row.previous.sd:.2f} "
-    assert said in cells.texts and f"({row.previous.baseline:.2f})" in cells.texts
+    assert f"{row.previous.mean:.2f} ± {row.previous.sd:.2f}" in cells.texts
+    uniform = cells.texts.index("uniform head")
+    assert cells.texts[uniform + 1] == f"{row.previous.baseline:.2f}"
 
 
 # ------------------------------------------------------------ what is refused, what is warned of

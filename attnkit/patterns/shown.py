@@ -27,51 +27,55 @@ COLUMNS = {
     "effective_keys": "eff. keys",
     "mean_distance": "distance",
 }
+UNIFORM = "uniform head"
+RIGHT = 'style="text-align:right;white-space:nowrap"'
 
 
 def text(table: HeadTable) -> str:
-    """The table in columns, the value of the uniform head in parentheses."""
+    """The table in columns, the uniform head first."""
     columns = _columns(table)
+    one = _one_baseline(table, columns)
     rows = list(table)
     half = MOST_ROWS // 2
     shown = rows if len(rows) <= MOST_ROWS else [*rows[:half], *rows[-half:]]
     lines = [["layer", "head", *columns.values(), "kind"]]
+    if one:
+        lines.append(["", "", *map(_number, one), UNIFORM])
     for row in shown:
-        cells = [_pair(getattr(row, name)) for name in columns]
+        cells = [_cell(getattr(row, name), not one) for name in columns]
         lines.append([str(row.layer), str(row.head), *cells, row.kind])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    said = [
-        "  ".join(
-            cell.ljust(width) if i == len(line) - 1 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
+    said = [_line(line, widths) for line in lines]
     if len(shown) < len(rows):
-        said.insert(half + 1, f"… {len(rows) - len(shown)} heads left out …")
-    return "\n".join([f"{_summary(table)}: mean (uniform head)", *said, _counts(table)])
+        said.insert(len(said) - half, f"… {len(rows) - len(shown)} heads left out …")
+    means = "means" if one else f"mean ({UNIFORM})"
+    return "\n".join([f"{_summary(table)}: {means}", *said, _counts(table)])
 
 
 def html(table: HeadTable) -> str:
     """The table, to be scrolled where it is large; colours come from the page."""
     columns = _columns(table)
-    names = ["layer", "head", "kind", *columns.values()]  # the kind in sight on a narrow page
-    right = 'style="text-align:right;white-space:nowrap"'
-    head = "".join(f'<th scope="col" {right}>{escape(name)}</th>' for name in names)
-    body = "".join(
-        f'<tr><th scope="row" {right}>{row.layer}</th><th scope="row" {right}>{row.head}</th>'
-        + f"<td {right}>{escape(row.kind)}</td>"
-        + "".join(f"<td {right}>{_html_cell(getattr(row, name))}</td>" for name in columns)
-        + "</tr>"
-        for row in table
-    )
-    caption = f"{_summary(table)}: mean ± standard deviation over the inputs (uniform head). "
+    one = _one_baseline(table, columns)
+    names = ["layer", "head", *columns.values(), "kind"]
+    head = "".join(f'<th scope="col" {RIGHT}>{escape(name)}</th>' for name in names)
+    body = ""
+    if one:
+        cells = "".join(f"<td {RIGHT}>{_number(value)}</td>" for value in one)
+        body = f'<tr><th scope="row" colspan="2" {RIGHT}>{UNIFORM}</th>{cells}<td></td></tr>'
+    for row in table:
+        cells = "".join(
+            f"<td {RIGHT}>{_html_cell(getattr(row, name), not one)}</td>" for name in columns
+        )
+        body += (
+            f'<tr><th scope="row" {RIGHT}>{row.layer}</th><th scope="row" {RIGHT}>{row.head}</th>'
+            f"{cells}<td {RIGHT}>{escape(row.kind)}</td></tr>"
+        )
+    what = "mean ± standard deviation over the inputs"
+    caption = f"{_summary(table)}: {what}{'' if one else f' ({UNIFORM})'}. {_counts(table)}"
     return (
         '<div class="attn-heads" role="region" tabindex="0" aria-label="Table of heads" '
-        'style="max-height:32em;overflow:auto">'
-        '<table style="color:inherit;background:none">'
-        '<caption style="text-align:left;color:inherit">'
-        f"{escape(caption + _counts(table))}</caption>"
+        'style="max-height:32em;overflow:auto"><table style="color:inherit;background:none">'
+        f'<caption style="text-align:left;color:inherit">{escape(caption)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -83,6 +87,17 @@ def _columns(table: HeadTable) -> dict[str, str]:
         for name, said in COLUMNS.items()
         if not all(math.isnan(getattr(row, name).mean) for row in table)
     }
+
+
+def _one_baseline(table: HeadTable, columns: dict[str, str]) -> list[float]:
+    """The baseline of each column, if all heads have the same; else nothing."""
+    found = []
+    for name in columns:
+        first, *others = (getattr(row, name).baseline for row in table)
+        if not all(math.isclose(first, other, rel_tol=1e-9) for other in others):
+            return []
+        found.append(first)
+    return found
 
 
 def _summary(table: HeadTable) -> str:
@@ -103,17 +118,23 @@ def _counts(table: HeadTable) -> str:
     return said
 
 
-def _pair(measure: Measure) -> str:
+def _line(cells: list[str], widths: list[int]) -> str:
+    numbers = [cell.rjust(width) for cell, width in zip(cells[:-1], widths, strict=False)]
+    return "  ".join([*numbers, cells[-1]])
+
+
+def _cell(measure: Measure, baseline: bool) -> str:
     if math.isnan(measure.mean):
         return "none"
-    return f"{_number(measure.mean)} ({_number(measure.baseline)})"
+    return _number(measure.mean) + (f" ({_number(measure.baseline)})" if baseline else "")
 
 
-def _html_cell(measure: Measure) -> str:
+def _html_cell(measure: Measure, baseline: bool) -> str:
     if math.isnan(measure.mean):
         return "none"
     spread = "" if math.isnan(measure.sd) else f" ± {_number(measure.sd)}"
-    return f"{_number(measure.mean)}{spread} <small>({_number(measure.baseline)})</small>"
+    beside = f" <small>({_number(measure.baseline)})</small>" if baseline else ""
+    return f"{_number(measure.mean)}{spread}{beside}"
 
 
 def _number(value: float) -> str:
