@@ -24,9 +24,12 @@ def piece(nodeid: str) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    def place(item: pytest.Item) -> int:
+    """Each piece in one row, the rows in the order of ``FIRST``."""
+    seen: dict[str, int] = {}
+
+    def place(item: pytest.Item) -> tuple[int, int]:
         names = (n for n, start in enumerate(FIRST) if item.nodeid.startswith(start))
-        return next(names, len(FIRST))
+        return next(names, len(FIRST)), seen.setdefault(piece(item.nodeid), len(seen))
 
     items.sort(key=place)
 

@@ -7,6 +7,7 @@ machine is out of reach, so a page that needs the network shows it. Used by all 
 import contextlib
 import functools
 import os
+import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -31,10 +32,25 @@ FLAGS = [
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ]
-CURE = (
-    "No Chromium found. Set CHROMIUM to its path, or install one: "
-    "`apt-get install chromium` or `playwright install chromium`."
+#: The headless shell is the same engine without windows: a page costs a fifth of the CPU time.
+BROWSERS = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
 )
+CURE = (
+    "No Chromium found. Set CHROMIUM to its path, or install one: `apt-get install "
+    "chromium-headless-shell`, `apt-get install chromium` or `playwright install chromium`."
+)
+SHIFT = """() => new Promise((done) => {
+  let sum = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) sum += entry.value;
+  }).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done(sum), 300);
+})"""
 
 
 @dataclass
@@ -46,6 +62,12 @@ class Visit:
     failed: list[str] = field(default_factory=list)
     console: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    #: The layout shift of a page when it had loaded; of a `first_look` alone.
+    shifted: float = float("nan")
+
+    def shift(self) -> float:
+        """The sum of all layout shifts since the page was opened."""
+        return self.page.evaluate(SHIFT)
 
     @property
     def off_site(self) -> list[str]:
@@ -107,7 +129,7 @@ def chromium_path() -> str:
         if found is None:
             pytest.fail(f"CHROMIUM={named}: there is no such program. {CURE}", pytrace=False)
         return found
-    for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
+    for name in BROWSERS:
         found = shutil.which(name)
         if found:
             return found
@@ -205,10 +227,49 @@ def serve() -> Iterator[Callable[[Path], str]]:
 
 
 @pytest.fixture(scope="session")
-def pages(html: Path) -> list[str]:
+def first_look(browser: Browser, site: str) -> Iterator[Callable[[str, int], Visit]]:
+    """``first_look(page, width) -> Visit``: one visit for all that is asked of a page at a width.
+
+    It is open until another page is looked at. Its layout shift is measured at once, before a test
+    opens boxes.
+    """
+    kept: dict[tuple[str, int], Visit] = {}
+
+    def look(name: str, width: int) -> Visit:
+        for key in [key for key in kept if key[0] != name]:
+            kept.pop(key).page.context.close()
+        if (name, width) not in kept:
+            context = browser.new_context(viewport={"width": width, "height": 800})
+            context.set_default_timeout(15_000)
+            visit = record(context.new_page())
+            visit.page.goto(site + name, wait_until="networkidle")
+            visit.shifted = visit.shift()
+            kept[name, width] = visit
+        return kept[name, width]
+
+    yield look
+    for visit in kept.values():
+        visit.page.context.close()
+
+
+def built_pages() -> list[str]:
     """Every page of the built site, as a path relative to it."""
-    found = sorted(p.relative_to(html).as_posix() for p in html.rglob("*.html"))
+    found = sorted(p.relative_to(HTML).as_posix() for p in HTML.rglob("*.html"))
     return [p for p in found if not p.startswith(("_static/", "notebooks/"))]
+
+
+@pytest.fixture(scope="session")
+def pages(html: Path) -> list[str]:
+    return built_pages()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """``whole_page``: each page but the redirect at the front door; ``chapter``: each chapter."""
+    whole = [page for page in built_pages() if page != "index.html"]
+    chapters = [page for page in whole if re.match(r"chapters/\d\d-", page)]
+    for name, found in (("whole_page", whole), ("chapter", chapters)):
+        if name in metafunc.fixturenames:  # without a book, one test that says so
+            metafunc.parametrize(name, found or ["no book"])
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""Every page of the built site: nothing fetched from elsewhere, nothing broken, in the budget."""
+"""Every page of the built site: nothing fetched from elsewhere, nothing broken, in the budget.
+
+The tests of one page are a piece of work (tests/conftest.py) and share its visits (`first_look`).
+"""
 
 import gzip
 import re
@@ -19,7 +22,6 @@ WIDGET = re.compile(
     r'<script type="application/vnd\.jupyter\.widget-(?:state|view)\+json">.*?</script>', re.S
 )
 OPEN_ALL = "for (const box of document.querySelectorAll('details')) box.open = true"
-VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 
 
 class Outline(HTMLParser):
@@ -64,12 +66,6 @@ class Outline(HTMLParser):
 @pytest.fixture(scope="module")
 def outlines(html, pages) -> dict[str, Outline]:
     return {page: Outline((html / page).read_text(encoding="utf-8")) for page in pages}
-
-
-@pytest.fixture
-def whole_pages(pages) -> list[str]:
-    """All pages but the redirect at the front door."""
-    return [page for page in pages if page != "index.html"]
 
 
 @pytest.fixture
@@ -137,30 +133,31 @@ def test_every_link_within_the_book_leads_somewhere(html, outlines):
 # --- what the browser makes of them ---------------------------------------------------------------
 
 
-def test_no_page_asks_another_host_or_complains(site, whole_pages, open_page):
+def test_no_page_asks_another_host_or_complains(whole_page, first_look):
+    visit = first_look(whole_page, 1280)
+    assert not visit.off_site, f"asks {visit.off_site}"
+    assert not visit.complaints
+    assert visit.requests, "requests were recorded"
+
+
+def test_pages_open_as_files(html, whole_page, open_page):
     visit = open_page()
-    for page in whole_pages:
-        visit.page.goto(site + page, wait_until="networkidle")
-        assert not visit.off_site, f"{page} asks {visit.off_site}"
-        assert not visit.complaints, f"{page}: {visit.complaints}"
-    assert len(visit.requests) > len(whole_pages), "requests were recorded"
+    visit.page.goto((html / whole_page).as_uri(), wait_until="networkidle")
+    assert not visit.off_site, f"asks {visit.off_site}"
+    assert not visit.complaints
 
 
-def test_pages_open_as_files(html, whole_pages, open_page):
-    visit = open_page()
-    for page in whole_pages:
-        visit.page.goto((html / page).as_uri(), wait_until="networkidle")
-        assert not visit.off_site, f"{page} asks {visit.off_site}"
-        assert not visit.complaints, f"{page}: {visit.complaints}"
+def test_axe_finds_nothing_in_light_colours(whole_page, first_look):
+    page = first_look(whole_page, 1280).page
+    page.emulate_media(reduced_motion="reduce")
+    wrong = axe(page, whole_page)
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_on_any_page(site, whole_pages, open_page, scheme):
-    visit = open_page(scheme=scheme, reduced_motion="reduce")
-    wrong = []
-    for page in whole_pages:
-        visit.page.goto(site + page, wait_until="networkidle")
-        wrong += axe(visit.page, page)
+def test_axe_finds_nothing_in_dark_colours(site, whole_page, open_page):
+    visit = open_page(scheme="dark", reduced_motion="reduce")
+    visit.page.goto(site + whole_page, wait_until="networkidle")
+    wrong = axe(visit.page, whole_page)
     assert not wrong, "\n".join(wrong)
 
 
@@ -181,15 +178,13 @@ def axe(page, name: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("width", [320, 360])
-def test_no_page_is_wider_than_a_phone(site, whole_pages, open_page, width):
-    visit = open_page(width=width, height=640)
-    for page in whole_pages:
-        visit.page.goto(site + page, wait_until="networkidle")
-        visit.page.evaluate(OPEN_ALL)
-        wide = visit.page.evaluate(WIDE, width)
-        assert visit.page.evaluate("document.scrollingElement.scrollWidth") <= width, (
-            f"{page} at {width} px: {wide}"
+def test_no_page_is_wider_than_a_phone(whole_page, first_look):
+    for width in (320, 360):
+        page = first_look(whole_page, width).page
+        page.evaluate(OPEN_ALL)
+        wide = page.evaluate(WIDE, width)
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width, (
+            f"at {width} px: {wide}"
         )
 
 
@@ -209,65 +204,47 @@ UNREACHABLE = """() => [...document.querySelectorAll("body *")].filter((box) => 
 }).map((box) => box.outerHTML.slice(0, 120))"""
 
 
-def test_what_scrolls_sideways_can_be_scrolled_by_keyboard(site, whole_pages, open_page):
-    visit = open_page(width=360, height=640)
-    for page in whole_pages:
-        visit.page.goto(site + page, wait_until="networkidle")
-        visit.page.evaluate(OPEN_ALL)
-        visit.page.wait_for_timeout(100)
-        assert not visit.page.evaluate(UNREACHABLE), page
+def test_what_scrolls_sideways_can_be_scrolled_by_keyboard(whole_page, first_look):
+    page = first_look(whole_page, 360).page
+    page.evaluate(OPEN_ALL)
+    page.wait_for_timeout(100)
+    assert not page.evaluate(UNREACHABLE)
 
 
-SHIFT = """() => new Promise((done) => {
-  let sum = 0;
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) sum += entry.value;
-  }).observe({ type: "layout-shift", buffered: true });
-  setTimeout(() => done(sum), 300);
-})"""
+def test_a_chapter_does_not_jump_while_it_loads(chapter, first_look):
+    for width, limit in [(1280, 0.02), (768, 0.02), (360, 0.05)]:
+        shift = first_look(chapter, width).shifted
+        assert shift < limit, f"at {width} px: layout shift {shift:.3f}"
 
 
-@pytest.mark.parametrize(("width", "limit"), [(1280, 0.02), (768, 0.02), (360, 0.05)])
-def test_a_chapter_does_not_jump_while_it_loads(site, chapters, open_page, width, limit):
-    visit = open_page(width=width, height=800)
-    for page in chapters:
-        visit.page.goto(site + page, wait_until="networkidle")
-        shift = visit.page.evaluate(SHIFT)
-        assert shift < limit, f"{page} at {width} px: layout shift {shift:.3f}"
-
-
-@pytest.mark.parametrize(("width", "limit"), [(1280, 0.02), (360, 0.05)])
-def test_nothing_jumps_below_a_widget_whose_script_comes_late(
-    site, chapters, open_page, width, limit
-):
+def test_nothing_jumps_below_a_widget_whose_script_comes_late(site, chapter, first_look, open_page):
+    count = len(first_look(chapter, 1280).page.query_selector_all(".attn-sized"))
     held = []
-    for page in chapters:
-        count = len(open_page(site + page).page.query_selector_all(".attn-sized"))
+    for width, limit in [(1280, 0.02), (360, 0.05)]:
         for number in range(count):
             visit = open_page(width=width, height=800)
             visit.page.route("**/widget-host.js*", lambda route: held.append(route))
-            visit.page.goto(site + page, wait_until="commit")
+            visit.page.goto(site + chapter, wait_until="commit")
             place = visit.page.locator(".attn-sized").nth(number)
             place.evaluate(
                 "(place) => scrollTo({ top: place.getBoundingClientRect().bottom + scrollY - 400,"
                 ' behavior: "instant" })'
             )
             visit.page.wait_for_timeout(500)
-            before = visit.page.evaluate(SHIFT)
+            before = visit.shift()
             held.pop().continue_()
             visit.page.locator(".attn-sized[data-attn-state=live]").nth(count - 1).wait_for()
-            after = visit.page.evaluate(SHIFT)
-            assert after - before < limit, f"{page}, widget {number + 1} at {width} px: {after:.3f}"
+            after = visit.shift()
+            assert after - before < limit, f"widget {number + 1} at {width} px: {after:.3f}"
 
 
-def test_without_scripts_no_place_is_kept_free(site, chapters, open_page):
+def test_without_scripts_no_place_is_kept_free(site, chapter, open_page):
     visit = open_page(java_script_enabled=False)
-    for page in chapters:
-        visit.page.goto(site + page)
-        for place in visit.page.locator(".attn-sized").all():
-            picture = place.locator(".attn-picture").bounding_box()
-            note = place.locator(".attn-note").bounding_box()
-            assert place.bounding_box()["height"] < picture["height"] + note["height"] + 30
+    visit.page.goto(site + chapter)
+    for place in visit.page.locator(".attn-sized").all():
+        picture = place.locator(".attn-picture").bounding_box()
+        note = place.locator(".attn-note").bounding_box()
+        assert place.bounding_box()["height"] < picture["height"] + note["height"] + 30
 
 
 # --- weight ---------------------------------------------------------------------------------------
