@@ -111,7 +111,7 @@ def test_a_page_that_cannot_be_read_is_named_as_ever(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent")
 def test_an_interrupted_build_ends_and_leaves_no_kernel(tmp_path):
     wait = "import os, time\nopen(f'{os.getpid()}.pid', 'w').close()\ntime.sleep(600)"
-    made = book(tmp_path, {"one": page("One", wait), "two": page("Two", wait)})
+    made = book(tmp_path, {n: page(n, wait) for n in ("one", "two")}, nb_execution_timeout=300)
     arguments = ["-d", str(tmp_path / "doctrees"), str(made.folder), str(made.html)]
     log = tmp_path / "build.log"
     build = FORKS.Process(target=run_sphinx, args=(arguments, str(log), str(tmp_path)))
