@@ -38,12 +38,12 @@ def text(table: HeadTable) -> str:
     rows = list(table)
     half = MOST_ROWS // 2
     shown = rows if len(rows) <= MOST_ROWS else [*rows[:half], *rows[-half:]]
-    lines = [["layer", "head", *columns.values(), "kind"]]
+    lines = [["layer", "head", "kind", *columns.values()]]
     if one:
-        lines.append(["", "", *map(_number, one), UNIFORM])
+        lines.append(["", "", UNIFORM, *map(_number, one)])
     for row in shown:
         cells = [_cell(getattr(row, name), not one) for name in columns]
-        lines.append([str(row.layer), str(row.head), *cells, row.kind])
+        lines.append([str(row.layer), str(row.head), row.kind, *cells])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     said = [_line(line, widths) for line in lines]
     if len(shown) < len(rows):
@@ -56,26 +56,27 @@ def html(table: HeadTable) -> str:
     """The table, to be scrolled where it is large; colours come from the page."""
     columns = _columns(table)
     one = _one_baseline(table, columns)
-    names = ["layer", "head", *columns.values(), "kind"]
+    names = ["layer", "head", "kind", *columns.values()]
     head = "".join(f'<th scope="col" {RIGHT}>{escape(name)}</th>' for name in names)
     body = ""
     if one:
         cells = "".join(f"<td {RIGHT}>{_number(value)}</td>" for value in one)
-        body = f'<tr><th scope="row" colspan="2" {RIGHT}>{UNIFORM}</th>{cells}<td></td></tr>'
+        body = f'<tr><th scope="row" colspan="3" {RIGHT}>{UNIFORM}</th>{cells}</tr>'
     for row in table:
         cells = "".join(
             f"<td {RIGHT}>{_html_cell(getattr(row, name), not one)}</td>" for name in columns
         )
         body += (
             f'<tr><th scope="row" {RIGHT}>{row.layer}</th><th scope="row" {RIGHT}>{row.head}</th>'
-            f"{cells}<td {RIGHT}>{escape(row.kind)}</td></tr>"
+            f"<td {RIGHT}>{escape(row.kind)}</td>{cells}</tr>"
         )
     what = "mean ± standard deviation over the inputs"
     caption = f"{_summary(table)}: {what}{'' if one else f' ({UNIFORM})'}. {_counts(table)}"
     return (
-        '<div class="attn-heads" role="region" tabindex="0" aria-label="Table of heads" '
+        '<div class="attn-heads" role="group" tabindex="0" aria-label="Table of heads" '
         'style="max-height:32em;overflow:auto"><table style="color:inherit;background:none">'
-        f'<caption style="text-align:left;color:inherit">{escape(caption)}</caption>'
+        '<caption style="text-align:left;color:inherit"><div style="position:sticky;left:0;'
+        f'width:max-content;max-width:min(36em,80vw)">{escape(caption)}</div></caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -119,8 +120,10 @@ def _counts(table: HeadTable) -> str:
 
 
 def _line(cells: list[str], widths: list[int]) -> str:
-    numbers = [cell.rjust(width) for cell, width in zip(cells[:-1], widths, strict=False)]
-    return "  ".join([*numbers, cells[-1]])
+    """Numbers to the right; the kind, which comes third, to the left."""
+    placed = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+    placed[2] = cells[2].ljust(widths[2])
+    return "  ".join(placed).rstrip()
 
 
 def _cell(measure: Measure, baseline: bool) -> str:
