@@ -59,23 +59,24 @@ def random_thresholds(rng, rule):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_the_page_classifies_as_python_does(own, rule):
-    """4,000 heads, many of them on a threshold, tied or undefined; 25 settings."""
+    """4,000 heads, many of them on a threshold, tied or undefined; 12 settings."""
     rng = random.Random(11)
     rows = random_rows(4000, seed=7)
-    settings = [random_thresholds(rng, rule) for _ in range(24)]
+    settings = [random_thresholds(rng, rule) for _ in range(11)]
     settings.append(Thresholds() if rule == "corrected" else SimpleThresholds())
     script = """([table, rule, settings, names]) => {
         const heads = own.readRows(table)[0];
-        return settings.map((t) => heads.map((head) =>
-          [own.kindOf(head, rule, t), own.why(head, rule, t, names)]));
+        return settings.map((t) => [
+          heads.map((head) => own.kindOf(head, rule, t)),
+          heads.slice(0, 200).map((head) => own.why(head, rule, t, names)),
+        ]);
     }"""
     given = [packed_table([rows]), rule, [t._asdict() for t in settings], MEASURES]
     seen = set()
     for thresholds, found in zip(settings, own(script, given), strict=True):
         kinds = [thresholds_rule.kind_of(row, rule, thresholds) for row in rows]
-        assert [kind for kind, _ in found] == kinds
-        reasons = [thresholds_rule.why(row, rule, thresholds) for row in rows]
-        assert [reason for _, reason in found] == reasons
+        assert found[0] == kinds
+        assert found[1] == [thresholds_rule.why(row, rule, thresholds) for row in rows[:200]]
         seen |= set(kinds)
     assert seen == set(RULES[rule])
 
