@@ -402,6 +402,8 @@ def changed(value):
     return weights
 
 
+BALANCED = changed(-0.25)
+BALANCED[1, 2, 3, 5] += 1 - BALANCED[1, 2, 3].sum()
 BAD_WEIGHTS = {
     "None": (None, TypeError, "got None"),
     "a pair": (AttentionOutput(torch.ones(7, 3), GOOD), TypeError, r"Take its field: \.weights"),
@@ -418,6 +420,7 @@ BAD_WEIGHTS = {
     "a layer that is None": ([GOOD, None], TypeError, r"weights\[1\].*got None"),
     "scores": (GOOD.log(), ValueError, "must be 0 or more.*scores.softmax"),
     "one negative": (changed(-0.25), ValueError, "-0.25 at .*sequence 1, head 2, query 3, key 4"),
+    "one negative in a row of sum 1": (BALANCED, ValueError, "got -0.25 at .*query 3, key 4"),
     "NaN": (
         changed(math.nan),
         ValueError,
