@@ -125,8 +125,8 @@ MISCONCEPTIONS = (
     ),
     _wrong(
         "bos-forgotten",
-        "The second copy is taken to begin at position period. Position 0 is BOS, so that all "
-        "tokens stand one further to the right: it begins at period + 1.",
+        "The second copy is taken to begin at position period. Position 0 is the begin "
+        "sign, so that all tokens stand one further to the right: it begins at period + 1.",
         _rows(lambda period: period, lambda period: 2 * period),
         _rows(lambda period: period, lambda period: 2 * period + 1),
     ),

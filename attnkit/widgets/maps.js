@@ -281,7 +281,7 @@ export function mapView({ label, signal, onHover, onPick }) {
       node.style.setProperty("--aw-rows", String(rows));
       node.style.setProperty("--aw-columns", String(columns));
       node.style.setProperty("--aw-query-room", `${Math.max(2.75, labelRoom(queries.map((text) => shortened(text))))}rem`);
-      node.style.setProperty("--aw-key-room", `${labelRoom(keys.map((text) => shortened(text)))}rem`);
+      node.style.setProperty("--aw-key-room", `${Math.max(1.6, labelRoom(keys.map((text) => shortened(text))))}rem`);
       hidden = null;
       size(room[0], room[1]);
     },
