@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 
-def integer(name: str, value: object, *, at_least: int = 0) -> int:
+def integer(name: str, value: object, *, at_least: int | None = 0) -> int:
     """Return ``value`` as an int: NumPy's and PyTorch's integers pass, booleans do not."""
     try:
         if isinstance(value, bool) or getattr(value, "dtype", None) is torch.bool:
@@ -25,7 +25,7 @@ def integer(name: str, value: object, *, at_least: int = 0) -> int:
         raise TypeError(
             f"{name} must be an integer, got {_show(value)}. Round it first: {name}=int(...)."
         ) from None
-    if result < at_least:
+    if at_least is not None and result < at_least:
         raise ValueError(f"{name} must be at least {at_least}, got {result}.")
     return result
 

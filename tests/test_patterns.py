@@ -373,6 +373,9 @@ def test_the_uniform_head_of_weights_has_their_shape_dtype_and_empty_rows():
     assert torch.equal(patterns.uniform(list(weights)), even)
     assert torch.equal(patterns.uniform((7, 11)), torch.full((7, 11), 1 / 11))
     assert torch.equal(patterns.uniform(torch.Size((7, 11))), torch.full((7, 11), 1 / 11))
+    assert torch.equal(patterns.uniform(np.array([7, 11]).tolist()), torch.full((7, 11), 1 / 11))
+    assert torch.equal(patterns.uniform(tuple(np.array([7, 11]))), torch.full((7, 11), 1 / 11))
+    assert patterns.uniform(weights.bfloat16()).dtype == torch.float32
 
 
 def test_what_a_causal_mask_does_to_the_uniform_head():
@@ -509,11 +512,24 @@ def test_more_queries_than_keys_need_their_places(name):
         measure(name, some(7, 6), **METRICS[name])
 
 
+def test_places_far_beyond_the_keys_are_none_at_all():
+    weights = some(5, 5)
+    assert math.isnan(patterns.diagonal_strength(weights, offset=10**30))
+    assert math.isnan(patterns.diagonal_strength(weights, offset=-(10**30)))
+    assert patterns.local_focus(weights, radius=10**30).item() == pytest.approx(1)
+
+
 def test_the_uniform_head_refuses_what_is_no_shape():
     with pytest.raises(ValueError, match="at least one query"):
         patterns.uniform((3, 0))
     with pytest.raises(ValueError, match=r"\(\.\.\., queries, keys\)"):
         patterns.uniform((3,))
+    with pytest.raises(ValueError, match="at least 0, got -1"):
+        patterns.uniform((3, -1))
+    with pytest.raises(TypeError, match=r"size of the shape must be an integer, got 2\.0"):
+        patterns.uniform((2.0, 3))
+    with pytest.raises(TypeError, match="size of the shape must be an integer, got True"):
+        patterns.uniform((True, 3))
     with pytest.raises(ValueError, match="broadcast"):
         patterns.uniform((3, 5), causal_mask(3))
 

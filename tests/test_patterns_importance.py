@@ -77,6 +77,9 @@ def test_layers_in_a_list_and_low_precision():
     low = patterns.head_similarity(weights.bfloat16())
     torch.testing.assert_close(low, found, rtol=0, atol=1e-2)
     assert 0 <= found.min() and found.max() <= 1
+    # float32's ln 2 is a little too large.
+    apart = patterns.head_similarity(torch.eye(2)[:, None])
+    assert apart.tolist() == [[1, 0], [0, 1]]
     # All heads of all layers: one axis.
     every = patterns.head_similarity(weights.flatten(0, 1))
     torch.testing.assert_close(every[:HEADS, :HEADS], found[0])

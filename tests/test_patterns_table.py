@@ -368,6 +368,9 @@ def test_it_is_a_sequence_of_rows():
             table[index]
     with pytest.raises(IndexError):
         table[6]
+    for index in ((0,), (0, 1, 2), (0, "previous"), (slice(None), 0)):
+        with pytest.raises(TypeError, match=r"table\[layer, head\] takes two integers, got "):
+            table[index]
 
 
 def test_it_is_pickled():
@@ -414,6 +417,10 @@ def test_baselines_that_differ_between_heads_stand_beside_each_value():
         measure = getattr(row, name)
         assert f" {measure.mean:.2f} ({measure.baseline:.2f}) " in lines[3]
         assert f"{measure.mean:.2f} <small>({measure.baseline:.2f})<" in table._repr_html_()
+
+
+def test_one_query_is_one():
+    assert "1 input, 1 query:" in repr(patterns.describe_heads(torch.ones(3, 1, 1)))
 
 
 def test_a_long_text_leaves_the_middle_out_and_says_so():
@@ -526,6 +533,8 @@ def test_a_causal_model_without_its_mask_is_warned_of():
         patterns.describe_heads(both, causal_mask(7) & real, real)
         patterns.describe_heads(weights[..., 6:, :])  # the last query may see everything
         patterns.describe_heads(torch.ones(1, 1))
+        patterns.describe_heads(torch.zeros(3, 7, 7))  # no query sees anything
+        patterns.describe_heads(weights, None, torch.zeros(7) == 1)  # nor does one count
         weights[1, 1, 2, 5, 5], weights[1, 1, 2, 5, 6] = 0, weights[1, 1, 2, 5, 5].item()
         patterns.describe_heads(weights)
 

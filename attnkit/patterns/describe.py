@@ -143,7 +143,7 @@ def _over_inputs(rows: Rows, definition: Definition) -> list[Tensor]:
 def _warn(maps: Maps, rows: Rows) -> None:
     """Of masks that seem to be missing."""
     sight = rows.sight
-    if sight.given_first is not None:
+    if sight.given_first is not None or not rows.counted.any():
         return
     if _looks_causal(maps, sight):
         warnings.warn(

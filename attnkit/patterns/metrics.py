@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import numbers
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,8 @@ from attnkit.patterns.sight import Sight
 if TYPE_CHECKING:
     from jaxtyping import Float
 
-LARGEST = sys.maxsize
+#: No two places are farther apart, and int32 holds it.
+FARTHEST = 1 << 30
 
 
 def entropy(
@@ -125,7 +126,7 @@ def diagonal_strength(
     The other arguments, result and errors are those of :func:`entropy`; a ValueError also where
     there are more queries than keys and no ``first_query``; nan where no query has such a key.
     """
-    offset = expect.integer("offset", offset, at_least=-LARGEST)
+    offset = max(-FARTHEST, min(expect.integer("offset", offset, at_least=None), FARTHEST))
     return _mean(definitions.diagonal(offset), weights, mask, query_mask, first_query)
 
 
@@ -152,7 +153,7 @@ def local_focus(
 
     The other arguments, result and errors are those of :func:`diagonal_strength`.
     """
-    radius = expect.integer("radius", radius)
+    radius = min(expect.integer("radius", radius), FARTHEST)
     return _mean(definitions.local(radius), weights, mask, query_mask, first_query)
 
 
@@ -235,19 +236,21 @@ def uniform(
             [0.5000, 0.5000, 0.0000]])
 
     Args:
-        weights: Weights whose shape and dtype it takes, or a shape ``(..., T_q, T_k)``. Where a
-            row of the weights is all zeros, it is so here.
+        weights: Weights whose shape it takes, or a shape ``(..., T_q, T_k)``. Where a row of the
+            weights is all zeros, it is so here.
         mask: Boolean, True = may attend, broadcastable to the weights.
 
     Returns:
-        New weights of that shape; rows that may see nothing are zeros.
+        New weights of that shape, float32, or float64 if that came; rows that may see nothing are
+        zeros.
 
     Raises:
-        TypeError: No weights and no shape, or a mask that is not boolean.
+        TypeError: No weights and no shape of integers, or a mask that is not boolean.
         ValueError: Fewer than two axes, an axis of size 0, a mask that does not broadcast.
     """
-    if isinstance(weights, list | tuple) and all(isinstance(n, int) for n in weights):
-        weights = torch.ones(()).expand(tuple(weights))
+    if isinstance(weights, list | tuple) and all(isinstance(n, numbers.Real) for n in weights):
+        sizes = [expect.integer("a size of the shape", n) for n in weights]
+        weights = torch.ones(()).expand(sizes)
     maps = read_maps(weights)
     visible = read_sight(mask, maps.shape)
     row = torch.stack([p.any(-1) for p in maps.pieces]).reshape(maps.shape[:-1])[..., None]

@@ -104,10 +104,10 @@ def _one_baseline(table: HeadTable, columns: dict[str, str]) -> list[float]:
 def _summary(table: HeadTable) -> str:
     counts = {row.queries for row in table}
     least, most = min(counts), max(counts)
-    queries = f"{most:,} queries" if least == most else f"{least:,} to {most:,} queries"
+    queries = f"{most:,}" if least == most else f"{least:,} to {most:,}"
     layers, heads = table.shape
     inputs = "1 input" if table.inputs == 1 else f"{table.inputs:,} inputs"
-    return f"{layers} × {heads} heads, {inputs}, {queries}"
+    return f"{layers} × {heads} heads, {inputs}, {queries} {'query' if most == 1 else 'queries'}"
 
 
 def _counts(table: HeadTable) -> str:

@@ -130,7 +130,7 @@ def _similarity(maps: Tensor, entropy: Tensor, counted: Tensor) -> Tensor:
             others = slice(head + 1, heads)
             mixed = entropy_of((block[others] + block[head]).div_(2))
             apart = mixed - (own[others] + own[head]) / 2
-            apart = apart.clamp(0, math.log(2)).double() * (may[others] & may[head])
+            apart = apart.double().clamp(0, math.log(2)) * (may[others] & may[head])
             total[head, others] += apart.sum(-1)
     number = counted.double() @ counted.double().T
     number.masked_fill_(number == 0, math.nan)
@@ -139,8 +139,8 @@ def _similarity(maps: Tensor, entropy: Tensor, counted: Tensor) -> Tensor:
 
 def _numbers(name: str, values: Any) -> Tensor:
     if values is None:
-        cure = "Compute them: torch.autograd.grad(loss, head_outputs)."
-        raise TypeError(f"{name} must be a tensor, got None. {cure if name == 'gradients' else ''}")
+        cure = " Compute them: torch.autograd.grad(loss, head_outputs)."
+        raise TypeError(f"{name} must be a tensor, got None.{cure if name == 'gradients' else ''}")
     tensor = torch.as_tensor(values).detach().cpu()
     if not tensor.is_floating_point():
         raise TypeError(f"{name} must be floating point, got {tensor.dtype}.")

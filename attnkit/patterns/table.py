@@ -145,6 +145,11 @@ class HeadTable(Sequence[HeadRow]):
         if not isinstance(index, tuple):
             return self._rows[index]
         layers, heads = self.shape
+        if len(index) != 2 or not all(hasattr(n, "__index__") for n in index):
+            raise TypeError(
+                f"table[layer, head] takes two integers, got {index!r}. The rows of a layer: "
+                "[row for row in table if row.layer == 0]; the columns: table.to_dict()."
+            )
         layer, head = index
         if not (-layers <= layer < layers and -heads <= head < heads):
             raise IndexError(
