@@ -184,6 +184,17 @@ def test_importance_does_not_depend_on_the_cut_into_batches():
     close(head_importance(model, iter(tokens.split([2, 4])), losses), want)
 
 
+def test_importance_of_many_batches_in_low_precision_is_their_mean():
+    module, x = attention().to(torch.bfloat16), inputs(1, T, D_MODEL).to(torch.bfloat16)
+
+    def losses(model, x):
+        return model(x).output.square().sum((1, 2))
+
+    got = head_importance(module, [x] * 600, losses)
+    assert got.dtype == torch.bfloat16
+    assert torch.equal(got, head_importance(module, [x], losses))
+
+
 def test_importance_of_one_sequence_with_one_number():
     module, x = attention(), inputs(T, D_MODEL)
     got = head_importance(module, [x], lambda model, x: model(x).output.square().sum())
@@ -318,6 +329,14 @@ def test_means_are_those_of_the_counted_queries(mask):
         close(one, two)
 
 
+def test_a_padding_mask_says_which_queries_count():
+    model, x, real = Stack(), inputs(), padding_mask([T, 2])
+    got = mean_outputs(model, [x], counted=lambda x: real)
+    want = mean_outputs(model, [x], counted=lambda x: real[:, 0, 0])
+    for one, two in zip(got, want, strict=True):
+        close(one, two)
+
+
 def test_means_put_in_the_place_of_a_constant_head_change_nothing():
     model = Stack(layers=1)
     (module,) = model.layers
@@ -363,6 +382,12 @@ def test_means_come_in_the_precision_of_the_model():
             lambda x: torch.ones(BATCH, T + 1) > 0,
             ValueError,
             r"\(batch, T_q\) of the queries, \(2, 5\), got \(2, 6\)",
+        ),
+        (
+            [inputs()],
+            lambda x: torch.ones(BATCH, 1, T) > 0,
+            ValueError,
+            r"\(batch, T_q\) of the queries, \(2, 5\), got \(2, 1, 5\)",
         ),
     ],
 )

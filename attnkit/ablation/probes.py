@@ -63,13 +63,13 @@ def head_importance(
     modules = attention_modules(model)
     gates = [_Gates(head_count(module)) for _, module in modules]
     changes = [(name, m, gate) for (name, m), gate in zip(modules, gates, strict=True)]
-    examples = 0
+    examples, dtype = 0, torch.get_default_dtype()
     with torch.inference_mode(False), torch.enable_grad(), _evaluated(model), acting(changes):
         for batch in batches:
             for gate in gates:
                 gate.xi = None
             loss = losses(model, batch)
-            examples += _count(loss, gates)
+            examples, dtype = examples + _count(loss, gates), loss.dtype
             xis = [gate.xi for gate in gates if gate.xi is not None]
             slopes = iter(torch.autograd.grad(loss.sum(), xis, allow_unused=True))
             for gate in gates:
@@ -83,7 +83,7 @@ def head_importance(
         row[: gate.heads] = gate.total / examples
     if normalize:
         result = result / result.square().nansum(-1, keepdim=True).sqrt().clamp(min=1e-30)
-    return result
+    return result.to(dtype)
 
 
 def mean_outputs(
@@ -108,7 +108,7 @@ def mean_outputs(
     ...     model,
     ...     [padding_mask(lengths)],
     ...     lambda model, mask: model(x, mask=mask),
-    ...     counted=lambda mask: mask[:, 0, 0],
+    ...     counted=lambda mask: mask,
     ... )
     >>> [mean.shape for mean in means]
     [torch.Size([3, 2])]
@@ -117,8 +117,9 @@ def mean_outputs(
         model: As for :func:`ablate`.
         batches: The reference inputs, one after the other.
         run: ``run(model, batch)``; ``model(batch)`` when left out.
-        counted: ``counted(batch)``: boolean, True = this query counts, shape ``(batch, T_q)``. All
-            when left out: then the queries of padding count too.
+        counted: ``counted(batch)``: boolean, True = this query counts, shape ``(batch, T_q)``; the
+            ``(batch, 1, 1, T_q)`` of :func:`attnkit.padding_mask` is taken as well. All when left
+            out: then the queries of padding count too.
 
     Returns:
         A tensor ``(heads, d_head)`` for each of :func:`attention_modules`.
@@ -159,11 +160,12 @@ class _Gates:
     def __init__(self, heads: int) -> None:
         self.heads = heads
         self.xi: Tensor | None = None
-        self.total = torch.zeros(heads)
+        self.total = torch.zeros(heads, dtype=torch.float64)  # low precision would lose small ones
 
     def add(self, slope: Tensor) -> None:
         """Add the sizes of the slopes of all examples."""
-        self.total = self.total.to(slope) + slope.abs().reshape(-1, self.heads).sum(0)
+        sizes = slope.double().abs().reshape(-1, self.heads)
+        self.total = self.total.to(slope.device) + sizes.sum(0)
 
     def patterns(self, weights: Tensor, call: Call) -> Tensor:
         return weights
@@ -194,7 +196,11 @@ class _Means:
     def outputs(self, weights: Tensor, value: Tensor, call: Call) -> tuple[Tensor, Tensor]:
         counts = (weights != 0).any(-1)  # (..., heads, T_q)
         if self.chosen is not None:
-            chosen = self.chosen if self.chosen.ndim == counts.ndim - 1 else self.chosen[0]
+            chosen = self.chosen
+            if chosen.ndim == 4 and chosen.shape[1:3] == (1, 1):
+                chosen = chosen[:, 0, 0]  # a padding mask
+            if chosen.ndim == counts.ndim and len(chosen) == 1:
+                chosen = chosen[0]
             if chosen.shape != (*counts.shape[:-2], counts.shape[-1]):
                 raise ValueError(
                     "counted must have the shape (batch, T_q) of the queries, "
