@@ -66,7 +66,9 @@ class MiniLM(nn.Module):
             for _ in range(settings["num_layers"])
         ]
         for layer in layers:
-            layer.attention.dropout = settings["attention_dropout"]
+            layer.attention.dropout = expect.probability(
+                "attention_dropout", settings["attention_dropout"]
+            )
         self.layers = nn.ModuleList(layers)
 
     def tokenize(self, texts: str | Sequence[str]) -> Tokens:
@@ -193,7 +195,13 @@ class MiniLM(nn.Module):
         device = self.token_embedding.weight.device
         if lengths is None:
             return tokens.to(device), None
-        mask = padding_mask(lengths, tokens.shape[1])
+        try:
+            mask = padding_mask(lengths, tokens.shape[1])
+        except (TypeError, ValueError) as error:
+            if getattr(lengths, "ndim", 1) == 1:
+                raise
+            cure = "An attention mask? Its lengths are mask.sum(-1), with the padding behind."
+            raise type(error)(f"{error} {cure}") from None
         if len(mask) != len(tokens):
             raise ValueError(f"there must be {len(tokens)} lengths, one per row, got {len(mask)}.")
         return tokens.to(device), mask.to(device)

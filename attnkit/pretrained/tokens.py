@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -68,10 +68,14 @@ def tokenize(tokenizer: Tokenizer, texts: str | Sequence[str], longest: int) -> 
 def _texts(texts: object) -> list[str]:
     if isinstance(texts, str):
         return [texts]
-    if isinstance(texts, (bytes, Tensor)) or not hasattr(texts, "__iter__"):
+    strange = isinstance(texts, (bytes, Tensor, Tokens, Mapping, Set))
+    if strange or not hasattr(texts, "__iter__"):
+        cure = " Decode it: texts.decode()." if isinstance(texts, bytes) else ""
+        if isinstance(texts, Tokens):
+            cure = " Tokens go into the model: pool(model(tokens).hidden, tokens.lengths)."
         raise TypeError(
-            f"texts must be a string or several strings, got {type(texts).__name__}."
-            + (" Decode it: texts.decode()." if isinstance(texts, bytes) else "")
+            "texts must be a string or several strings in their order, got "
+            f"{type(texts).__name__}.{cure}"
         )
     listed = list(texts)  # type: ignore[call-overload]
     if not listed:
