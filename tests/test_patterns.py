@@ -19,6 +19,7 @@ from attnkit import (
     sliding_window_mask,
 )
 from attnkit.patterns import rows as rows_module
+from attnkit.patterns import sight as sight_module
 
 PLAIN = {
     "entropy": {},
@@ -283,6 +284,7 @@ def test_blocks_change_nothing(name, block, monkeypatch):
     whole = measure(name, weights, mask, **METRICS[name])
     monkeypatch.setattr(rows_module, "BLOCK", block)
     monkeypatch.setattr(rows_module, "ROWS", 3)
+    monkeypatch.setattr(sight_module, "PART", block)
     torch.testing.assert_close(measure(name, weights, mask, **METRICS[name]), whole)
     torch.testing.assert_close(measure(name, list(weights), mask, **METRICS[name]), whole)
 

@@ -12,7 +12,7 @@ import torch
 from pattern_samples import previous_head, reference, some, uniform_causal
 
 from attnkit import causal_mask, padding_mask, patterns
-from attnkit.patterns import KINDS, HeadRow, HeadTable, Measure, Thresholds, classify
+from attnkit.patterns import KINDS, HeadRow, HeadTable, Measure, Thresholds, classify, sight
 from attnkit.patterns.table import MEASURES
 from benchmarks.measure import peak_bytes
 
@@ -177,11 +177,23 @@ def test_cross_attention_and_cached_keys():
 
 
 def test_weights_are_not_copied():
-    """One pass: what is needed beside the weights is a small part of them."""
+    """One pass: what is needed beside the weights is a part of them."""
     weights = some(4, 1, 8, 128, 128)
-    size = weights.numel() * weights.element_size()
     for given in (weights, list(weights)):
-        assert peak_bytes(lambda w=given: patterns.describe_heads(w)) < size
+        assert peak_bytes(lambda w=given: patterns.describe_heads(w)) < weights.nbytes / 2
+    one = some(1, 1, 1, 1500, 1500)
+    for mask, most in ((None, 0.7), (torch.ones(1500, 1500) == 1, 1.2)):
+        assert peak_bytes(lambda m=mask: patterns.describe_heads(one, m)) < most * one.nbytes
+
+
+@pytest.mark.parametrize("part", [1, 50, 1000])
+def test_parts_change_nothing(part, monkeypatch):
+    given = padded(causal=True)
+    whole = patterns.describe_heads(*given)
+    monkeypatch.setattr(sight, "PART", part)
+    assert_same(patterns.describe_heads(*given), whole)
+    with pytest.warns(UserWarning, match="no head attends to a later key"):
+        patterns.describe_heads(some(2, 2, 3, 7, 7, mask=causal_mask(7)))
 
 
 def test_nothing_of_the_callers_is_changed():

@@ -167,11 +167,13 @@ def _warn(maps: Maps, rows: Rows) -> None:
 
 def _looks_causal(maps: Maps, sight: Sight) -> bool:
     """Is every weight on a later key exactly 0, though some of them may be seen?"""
-    later = sight.offsets(slice(None)) > 0
-    if sight.cells is not None:
-        later = (later & sight.cells).flatten(0, -3).any(0)
-    queries = later.any(-1).nonzero()[:, 0].tolist()
-    for i in queries:
-        if any(piece[..., i, later[i]].any() for piece in maps.pieces):
-            return False
-    return bool(queries)
+    found = False
+    for rows in sight.in_parts():
+        later = sight.offsets(rows) > 0
+        if sight.cells is not None:
+            later = (later & sight.cells[..., rows, :]).flatten(0, -3).any(0)
+        for i in later.any(-1).nonzero()[:, 0].tolist():
+            if any(piece[..., rows.start + i, later[i]].any() for piece in maps.pieces):
+                return False
+            found = True
+    return found

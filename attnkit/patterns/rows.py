@@ -18,7 +18,7 @@ from attnkit.patterns.reading import Maps, axes_of
 from attnkit.patterns.sight import Linear, Sight
 from attnkit.weight_faults import LEAST, check_blocked, check_values
 
-#: Weights in a block: 256 kB of float32.
+#: Weights in a block, for each thread: 256 kB of float32.
 BLOCK = 1 << 16
 #: Queries of one map in it, where there are enough maps: they lie close in memory.
 ROWS = 16
@@ -160,10 +160,11 @@ def _flat(piece: Tensor) -> Tensor:
 
 def _block_size(maps: Maps) -> tuple[int, int]:
     """How many queries of how many maps are a block."""
+    size = BLOCK * torch.get_num_threads()
     n_maps = max(_flat(piece).shape[0] for piece in maps.pieces)
     n_queries, n_keys = maps.shape[-2:]
-    many = max(1, min(n_maps, BLOCK // (min(n_queries, ROWS) * n_keys)))
-    return max(1, min(n_queries, BLOCK // (many * n_keys))), many
+    many = max(1, min(n_maps, size // (min(n_queries, ROWS) * n_keys)))
+    return max(1, min(n_queries, size // (many * n_keys))), many
 
 
 def entropy_of(block: Tensor) -> Tensor:

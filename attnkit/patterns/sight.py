@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,8 @@ from attnkit.patterns.reading import read_query_mask, read_sight
 
 #: A factor for each key, from its position minus that of the query, ``(T_q, T_k)``.
 Linear = Callable[[Tensor], Tensor]
+#: Cells of the tables that a sight makes: beside many tokens they would be larger than the weights.
+PART = 1 << 18
 
 
 class Sight:
@@ -60,7 +62,7 @@ class Sight:
         if self.cells is None:
             lead = (1,) * (len(self.shape) - 2)
             return torch.full((*lead, self.shape[-2]), self.shape[-1])
-        return self.cells.sum(-1)
+        return torch.cat([self.cells[..., rows, :].sum(-1) for rows in self.in_parts()], -1)
 
     @cached_property
     def counted(self) -> Tensor:
@@ -104,9 +106,16 @@ class Sight:
 
     def even(self, linear: Linear) -> Tensor:
         """What the uniform head has of a weighted sum over the keys: the mean over visible keys."""
-        of_key = linear(self.offsets(slice(None))).double()
-        if self.cells is None:
-            total = of_key.sum(-1).reshape(self.n.shape)
-        else:
-            total = (self.cells * of_key).sum(-1)
-        return total / self.n
+        totals = []
+        for rows in self.in_parts():
+            of_key = linear(self.offsets(rows)).double()
+            if self.cells is not None:
+                of_key = self.cells[..., rows, :] * of_key
+            totals.append(of_key.sum(-1))
+        return torch.cat(totals, -1) / self.n
+
+    def in_parts(self) -> Iterator[slice]:
+        """The queries, so many at once that a table of them and all keys is not large."""
+        lead = 1 if self.cells is None else self.cells.shape[:-2].numel()
+        step = max(1, PART // (lead * self.shape[-1]))
+        return (slice(start, start + step) for start in range(0, self.shape[-2], step))
