@@ -514,6 +514,13 @@ def test_more_queries_than_keys_need_their_places(name):
         measure(name, some(7, 6), **METRICS[name])
 
 
+def test_autocast_takes_no_precision_away():
+    weights = some(3, 40, 40)
+    plain = patterns.mean_distance(weights)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(patterns.mean_distance(weights), plain)
+
+
 def test_places_far_beyond_the_keys_are_none_at_all():
     weights = some(5, 5)
     assert math.isnan(patterns.diagonal_strength(weights, offset=10**30))

@@ -85,6 +85,13 @@ def test_layers_in_a_list_and_low_precision():
     torch.testing.assert_close(every[:HEADS, :HEADS], found[0])
 
 
+def test_what_stands_in_queries_that_are_left_out_changes_nothing():
+    weights, real = some(HEADS, N_QUERIES, N_KEYS), torch.arange(N_QUERIES) < 4
+    padded = weights.masked_fill(~real[:, None], math.nan)
+    found = patterns.head_similarity(padded, query_mask=real)
+    assert torch.equal(found, patterns.head_similarity(weights, query_mask=real))
+
+
 def test_one_map_is_not_compared():
     with pytest.raises(ValueError, match=r"\(\.\.\., heads, queries, keys\).*torch\.stack"):
         patterns.head_similarity(torch.eye(5))

@@ -37,7 +37,8 @@ class Rows:
         self._maps = maps
         kinds = list(dict.fromkeys(definition.of for definition in definitions))
         self._linear: list[Linear] = [kind for kind in kinds if callable(kind)]
-        self._quantities, self._least = self._read(kinds)
+        with torch.autocast("cpu", enabled=False):  # it would round what is summed
+            self._quantities, self._least = self._read(kinds)
         self._check()
         #: The rows that count: those of the sight that do not hold zeros alone.
         self.counted = sight.counted

@@ -130,8 +130,8 @@ def _similarity(maps: Tensor, entropy: Tensor, counted: Tensor) -> Tensor:
             others = slice(head + 1, heads)
             mixed = entropy_of((block[others] + block[head]).div_(2))
             apart = mixed - (own[others] + own[head]) / 2
-            apart = apart.double().clamp(0, math.log(2)) * (may[others] & may[head])
-            total[head, others] += apart.sum(-1)
+            apart = apart.double().clamp(0, math.log(2))
+            total[head, others] += apart.where(may[others] & may[head], 0.0).sum(-1)
     number = counted.double() @ counted.double().T
     number.masked_fill_(number == 0, math.nan)
     return 1 - (total + total.T) / (math.log(2) * number)
