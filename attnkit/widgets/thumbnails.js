@@ -60,7 +60,14 @@ export function thumbnails({ label, signal, onPick, spoken }) {
     }
     context.putImageData(image, 0, 0);
   };
-  const sized = new ResizeObserver(paint);
+  const reveal = () => {
+    const cell = cells[at.row]?.[at.column];
+    if (!cell || scroller.scrollWidth <= scroller.clientWidth) return;
+    const stop = cell.offsetLeft + cell.offsetWidth + 8 - scroller.clientWidth;
+    const start = cell.offsetLeft - cells[0][0].offsetLeft; // behind the names, which stay in place
+    scroller.scrollLeft = Math.min(start, Math.max(stop, scroller.scrollLeft));
+  };
+  const sized = new ResizeObserver(() => (paint(), reveal()));
   sized.observe(canvas);
   signal.addEventListener("abort", () => sized.disconnect(), { once: true });
 
@@ -140,6 +147,7 @@ export function thumbnails({ label, signal, onPick, spoken }) {
         setAttribute(cell, "tabindex", is ? "0" : "-1");
       }
       [at.row, at.column] = [row, column];
+      reveal();
     },
   };
 }

@@ -256,6 +256,22 @@ def test_many_heads_scroll_inside_themselves_on_a_phone(open_board, width):
     assert box["x"] + box["width"] <= room["x"] + room["width"] + 1
 
 
+def test_the_chosen_head_is_in_sight_from_the_start(open_board):
+    board = open_board(viewport={"width": 360, "height": 800})
+    view = board.mount(HeadBrowser(heads(5, 12, 11, 11), words(11), layer=3, head=11))
+    board.settled()
+    box, room = (
+        view.locator(s).bounding_box() for s in (".aw-thumb[tabindex='0']", ".aw-thumbs-scroll")
+    )
+    assert room["x"] < box["x"] and box["x"] + box["width"] <= room["x"] + room["width"] + 1
+    view.get_by_role("gridcell").nth(36).focus()
+    board.page.keyboard.press("Home")
+    board.settled()
+    names = view.locator(".aw-thumbs-name").first.bounding_box()
+    box = view.locator(".aw-thumb[tabindex='0']").bounding_box()
+    assert board.get("head") == 0 and box["x"] >= names["x"] + names["width"] - 1
+
+
 def test_thumbnails_are_hatched_and_as_bright_as_their_weights(board):
     widget = browser_widget()
     view = board.mount(widget)
