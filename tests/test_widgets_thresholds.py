@@ -245,7 +245,16 @@ def test_a_model_without_maps_has_none_to_give():
 def test_what_is_undefined_travels_as_json_has_it():
     state = plain_state(threshold_widget(2, 2, 4))  # too short for a period: no induction
     text = json.dumps(state, allow_nan=False)
-    assert json.loads(text)["_tables"]["model"]["measures"]["induction"][0] == [None]
+    (_, packed), *_ = json.loads(text)["_tables"]
+    assert packed["measures"]["induction"][0] == [None]
+
+
+def test_models_and_measures_keep_their_order_in_a_saved_notebook():
+    """A notebook is written with the keys of every dict sorted."""
+    widget = ThresholdWidget({"trained": table(1, 1), "encoder": table(1, 1)})
+    state = json.loads(json.dumps(plain_state(widget), sort_keys=True))
+    assert [name for name, _ in state["_tables"]] == ["trained", "encoder"]
+    assert [name for name, _ in state["_measures"]][:3] == ["previous", "same", "next"]
 
 
 def noise(places):

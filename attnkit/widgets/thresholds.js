@@ -18,10 +18,10 @@ const headsOf = (count) => `${count} head${count === 1 ? "" : "s"}`;
 function render({ model, el }) {
   const stop = new AbortController();
   const { signal } = stop;
-  /** @type {Record<string, any>} */ const tables = model.get("_tables");
+  /** @type {Record<string, any>} */ const tables = Object.fromEntries(model.get("_tables"));
   /** @type {Record<string, import("./thresholds_grid.js").Look>} */ const looks = model.get("_looks");
   /** @type {Record<string, string[]>} */ const rules = model.get("_rules");
-  /** @type {Record<string, string>} */ const measures = model.get("_measures");
+  /** @type {Record<string, string>} */ const measures = Object.fromEntries(model.get("_measures"));
   const names = Object.keys(tables);
   const rowsOf = Object.fromEntries(names.map((name) => [name, readRows(tables[name])]));
   const mapsOfModel = /** @type {Record<string, ReturnType<typeof readMaps>>} */ ({});

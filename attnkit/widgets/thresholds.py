@@ -73,10 +73,11 @@ class ThresholdWidget(CourseWidget, files="thresholds"):
     head = WholeNumber(0, 0, MOST_HEADS - 1).tag(sync=True)
     query = WholeNumber(0, 0, maps.LONGEST - 1).tag(sync=True)
 
-    _tables = traitlets.Dict().tag(sync=True)
+    # Pairs where the order counts: a saved notebook sorts the keys of a dict.
+    _tables = traitlets.List().tag(sync=True)
     _looks = traitlets.Dict().tag(sync=True)
     _rules = traitlets.Dict().tag(sync=True)
-    _measures = traitlets.Dict().tag(sync=True)
+    _measures = traitlets.List().tag(sync=True)
     _limits = traitlets.Dict().tag(sync=True)
 
     def __init__(
@@ -98,13 +99,13 @@ class ThresholdWidget(CourseWidget, files="thresholds"):
         traits.setdefault("query", len(drawn.queries) - 1 if drawn else 0)
         kinds = {"corrected": patterns.Thresholds, "simple": SimpleThresholds}
         super().__init__(
-            _tables={
-                name: one | {"map": self._maps[name].packed if name in self._maps else None}
+            _tables=[
+                [name, one | {"map": self._maps[name].packed if name in self._maps else None}]
                 for name, one in packed.items()
-            },
+            ],
             _looks={kind: list(look) for kind, look in LOOKS.items()},
             _rules={rule: list(names) for rule, names in RULES.items()},
-            _measures=dict(MEASURES),
+            _measures=[list(pair) for pair in dict(MEASURES).items()],
             _limits={
                 rule: [
                     [field, kind()._asdict()[field], *span(kind, field)] for field in kind._fields
