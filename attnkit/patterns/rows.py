@@ -7,7 +7,6 @@ matrix product.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 
 import torch
@@ -62,32 +61,38 @@ class Rows:
         n_queries, n_keys = maps.shape[-2:]
         step, many = _block_size(maps)
         pieces = [part for piece in maps.pieces for part in _flat(piece).split(many)]
-        ends = list(itertools.accumulate(part.shape[0] for part in pieces))
-        places = [slice(end - part.shape[0], end) for part, end in zip(pieces, ends, strict=True)]
-        sums = torch.empty(n_queries, ends[-1], 3 + len(self._linear), dtype=maps.dtype)
-        largest, entropy = (
-            torch.empty(ends[-1], n_queries, dtype=maps.dtype) if kind in kinds else None
-            for kind in ("largest", "entropy")
-        )
         room = torch.empty(many * step * n_keys, dtype=maps.dtype)
+        sums, largest, entropy = [], [], []
         least = 0.0
         for start in range(0, n_queries, step):
             rows = slice(start, min(start + step, n_queries))
             factors = self._factors(rows)
-            for piece, here in zip(pieces, places, strict=True):
+            reach = self.sight.reach(rows)
+            found: dict[str, list[Tensor]] = {"sums": [], "largest": [], "entropy": []}
+            for piece in pieces:
                 block = piece[:, rows].to(maps.dtype)
-                sums[rows, here] = torch.bmm(block.transpose(0, 1), factors)
-                if largest is not None:
-                    torch.amax(block, -1, out=largest[here, rows])
-                if entropy is not None:
-                    torch.sum(_minus_entropy(block, room), -1, out=entropy[here, rows])
+                found["sums"].append(torch.bmm(block.transpose(0, 1), factors))
+                block = block[..., :reach]
+                if "largest" in kinds:
+                    found["largest"].append(block.amax(-1))
+                if "entropy" in kinds:
+                    found["entropy"].append(_minus_entropy(block, room).sum(-1))
                 else:
                     least = min(least, block.min().item())
-        if entropy is not None:
-            entropy = _entropy(entropy)
-        names = ("sum", "blocked", "first", *self._linear, "largest", "entropy")
-        found = zip(names, (*sums.permute(2, 1, 0).contiguous(), largest, entropy), strict=True)
-        return {name: q.reshape(maps.shape[:-1]) for name, q in found if q is not None}, least
+            sums.append(torch.cat(found["sums"], 1).permute(2, 1, 0))
+            if "largest" in kinds:
+                largest.append(torch.cat(found["largest"]))
+            if "entropy" in kinds:
+                entropy.append(torch.cat(found["entropy"]))
+        shape = maps.shape[:-1]
+        names = ("sum", "blocked", "first", *self._linear)
+        all_sums = torch.cat(sums, -1).reshape(-1, *shape)
+        quantities: dict[object, Tensor] = dict(zip(names, all_sums, strict=True))
+        if largest:
+            quantities["largest"] = torch.cat(largest, -1).reshape(shape)
+        if entropy:
+            quantities["entropy"] = _entropy(torch.cat(entropy, -1)).reshape(shape)
+        return quantities, least
 
     def _factors(self, rows: slice) -> Tensor:
         """Factors of the keys for each sum, ``(rows, T_k, sums)``: ones, blocked keys, metrics."""
@@ -121,7 +126,7 @@ class Rows:
                 check_values(piece, axes_of(piece.shape), maps.tolerance, name)
         if sight.mask is None:
             return
-        if sight.shared_mask is not None and not (self._quantities["blocked"] > LEAST).any():
+        if sight.shared_mask is not None and not (self._quantities["blocked"].abs() > LEAST).any():
             return
         for piece, at, name in self._whole():
             mask = _at(sight.mask, at)

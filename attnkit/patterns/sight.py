@@ -90,6 +90,13 @@ class Sight:
             return None
         return self.cells.reshape(self.shape[-2:])
 
+    def reach(self, rows: slice) -> int:
+        """How many keys from the first on hold all that some of the queries may see; at least 1."""
+        if self.shared_mask is None:
+            return self.shape[-1]
+        seen = self.shared_mask[rows].any(0).nonzero()
+        return int(seen[-1]) + 1 if len(seen) else 1
+
     def sees(self, key: Tensor) -> Tensor:
         """Whether each query may see its key of ``key``: positions, broadcast to ``(..., T_q)``."""
         exists = (key >= 0) & (key < self.shape[-1])
