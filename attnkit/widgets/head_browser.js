@@ -157,7 +157,7 @@ function render({ model, el }) {
       setText(caption, own ? "Each map up to its own largest weight" : "All maps on one scale, 0 to 100 %");
     }
     setText(title, headName(layer, head));
-    setText(badge, own ? `own: 0 to ${wholePercent(top)}` : `largest weight ${wholePercent(tops[layer][head])}`);
+    setText(badge, own ? `own: 0 to ${wholePercent(top)}` : `largest ${wholePercent(tops[layer][head])}`);
     legend.set({ top });
     querySlider.set(query);
     if (queryName.__of !== queries[query]) {
