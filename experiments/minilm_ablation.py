@@ -98,7 +98,8 @@ def orders(alone: list[float]) -> dict:
     """Heads taken away one after another: the least important first, or at random.
 
     ``alone`` are the cosines of the sentences without each head. The order by gradients comes from
-    the pairs of one half of the topics and is judged on those of the other.
+    the pairs of one half of the topics and is judged on those of the other; ``halves`` tells how
+    the other orders fare there.
     """
     parts, means = halves(), head_means()
     chosen = [("cosine", sorted(HEADS, key=lambda x: -alone[12 * x[0] + x[1]]), None)]
@@ -113,11 +114,17 @@ def orders(alone: list[float]) -> dict:
     runs = []
     for kind in ("zero", "mean"):
         for name, order, rows in tqdm(chosen, desc=f"orders, {kind}"):
-            curve = []
+            curve, on_halves = [], []
             for n in COUNTS:
                 with ablate(model, dict.fromkeys(order[:n], kind), means=means):
-                    curve.append(judge(rows=rows))
+                    vectors = model.embed(TEXTS)
+                curve.append(judge(lambda _, same=vectors: same, rows))
+                found = [judge(lambda _, same=vectors: same, part)["found"] for part in parts]
+                on_halves.append(found)
             columns = {c: [point[c] for point in curve] for c in ("cosine", "found", "loss")}
             about = {"order": name, "kind": kind, "of": 2 * len(rows or PAIRS)}
+            if rows is None:
+                columns["halves"] = [list(half) for half in zip(*on_halves, strict=True)]
             runs.append({**about, "whole": judge(rows=rows)["found"], **columns})
-    return {"counts": COUNTS, "runs": runs}
+    whole = [judge(rows=part)["found"] for part in parts]
+    return {"counts": COUNTS, "whole on halves": whole, "runs": runs}
