@@ -134,11 +134,11 @@ function render({ model, el }) {
 
   /* ---- the map: one pixel for each weight, enlarged by the browser */
   const most = Math.max(0, ...every.flatMap((item) => item.answers.map((a) => (a.weights ? own(a).length : 0))));
-  const canvas = make("canvas", { class: "aw-map-cells", role: "img" });
-  const across = tiles.map(() => make("span", { class: "aw-map-sign aw-token" }));
-  const signs = make("div", { class: "aw-map-signs", "aria-hidden": "true" }, ...across);
-  const down = make("div", { class: "aw-map-words", "aria-hidden": "true" }); // one text, a line for each word
-  const map = make("div", { class: "aw-map" }, signs, down, canvas);
+  const canvas = make("canvas", { class: "aw-length-map-cells", role: "img" });
+  const across = tiles.map(() => make("span", { class: "aw-length-map-sign aw-token" }));
+  const signs = make("div", { class: "aw-length-map-signs", "aria-hidden": "true" }, ...across);
+  const down = make("div", { class: "aw-length-map-words", "aria-hidden": "true" }); // one text, a line for each word
+  const map = make("div", { class: "aw-length-map" }, signs, down, canvas);
   // In the processor's memory: a few hundred pixels are not worth the way to a graphics card.
   const pen = canvas.getContext("2d", { willReadFrequently: true });
   /** Red, green, blue and alpha of 256 weights. */
@@ -149,7 +149,7 @@ function render({ model, el }) {
   scale.style.background = `linear-gradient(to right, ${ramp.join()})`;
   const mapPanel = make(
     "div", { class: "aw-panel aw-looks" }, mapTitle, whose,
-    make("div", { class: "aw-scroll aw-map-scroll", tabindex: 0, role: "group", "aria-label": "Map of the weights" }, map),
+    make("div", { class: "aw-scroll aw-length-map-scroll", tabindex: 0, role: "group", "aria-label": "Map of the weights" }, map),
     make("p", { class: "aw-small aw-scale-line" }, make("span", {}, "0 %"), scale, make("span", {}, "100 % of a word’s weight")),
   );
   mapPanel.hidden = !mapped.length;

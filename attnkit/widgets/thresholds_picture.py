@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # table of measures, a line more, and the table; what stands around the map, and its legend's
 # second line.
 FRAME, TOGGLE, RULE, COUNTS, RESET, SLIDER = 9.4, 3.0, 2.75, 4.3, 2.75, 4.0
-CHOSEN, LINE, TABLE, SMALL_TABLE, MAP, LEGEND = 6.67, 1.45, 20.31, 19.26, 7.87, 1.375
+CHOSEN, LINE, TABLE, SMALL_TABLE, MAP, LEGEND, GAP = 5.22, 1.45, 20.31, 19.26, 7.87, 1.375, 1.0
 
 
 def thresholds_picture(
@@ -88,8 +88,8 @@ def height(
 ) -> float:
     """Height in rem of the live widget on a page of `width` rem."""
     inner = max(width + 0.5 * (width == 42), 18) - 2.125  # two columns from 42.1 rem on
-    wide = inner >= 40
-    column = (inner - 1.5) / 2 if wide else inner
+    wide = inner >= 40  # `WIDTHS` ends below 52 rem, where the chosen head has two columns too
+    column = (inner - 1.5) * 1.75 / 2.75 if wide else inner
     head = RULE if inner >= 19.5 else 2 * RULE
     menu = 7.5 + 0.55 * max(map(len, rows))
     head += RULE if len(rows) > 1 and inner < menu + 20 else 0.0
@@ -98,14 +98,13 @@ def height(
     grid = maps.thumbnails_height(column, names, heads, (1, 1), 1.5, 3.0, 0.25)
     grid += COUNTS + 1.75 * math.ceil(len(RULES[rule]) / 2)
     limits = RESET + SLIDER * (6 if rule == "corrected" else 5)
-    chosen = CHOSEN if wide else CHOSEN + LINE
+    limits += LINE if (inner - column - 1.5 if wide else inner) < 16.5 else 0.0
+    top = max(grid, limits) if wide else grid + GAP + limits
+    chosen = CHOSEN if wide else CHOSEN + 2 * LINE
     chosen += (TABLE if inner >= 24 else SMALL_TABLE) + (1.0 if rule == "simple" else 0.0)
     if drawn is None:
-        return FRAME + head + _beside(wide, grid, limits) + chosen
-    large = MAP + maps.map_height(column, drawn.queries, drawn.keys)
-    large += LEGEND if drawn.blocked is not None and column < 22 else 0.0
-    return FRAME + TOGGLE + head + _beside(wide, grid, limits) + _beside(wide, chosen, large)
-
-
-def _beside(wide: bool, left: float, right: float) -> float:
-    return max(left, right) if wide else left + 1.0 + right
+        return FRAME + head + top + chosen
+    room = min(26.0, inner)
+    large = MAP + maps.map_height(room, drawn.queries, drawn.keys)
+    large += LEGEND if drawn.blocked is not None and room < 22 else 0.0
+    return FRAME + TOGGLE + head + top + chosen + GAP + large

@@ -152,3 +152,43 @@ def test_the_stated_heights_are_those_of_the_live_widget(browser, widget):
         live = view.bounding_box()["height"]
         assert abs(live - 16 * rem) <= 0.06 * live, f"{pixels} px: {live} px, stated {16 * rem}"
     page.close()
+
+
+LOOKS = """() => [...document.querySelectorAll(".one .aw-root, .one .aw-root *")].map((node) => {
+  const box = node.getBoundingClientRect();
+  const style = getComputedStyle(node);
+  return [node.className.baseVal ?? node.className, box.x, box.y, box.width, box.height,
+          style.color, style.backgroundColor, style.fontWeight].join();
+})"""
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ScalingWidget(revealed=True),
+        SoftmaxWidget,
+        lambda: TemperatureWidget(revealed=True),
+        lambda: BottleneckGame(CURVES, revealed=True),
+        translation_widget,
+        length_widget,
+        MaskEditor,
+        lambda: heads_widget(revealed=True),
+        lambda: HeadBrowser(heads(2, 9, 5, 5, mask=causal(5)), words(5), mask=causal(5)),
+        lambda: SnapshotWidget(heads(4, 3, 5, 5), [0, 1, 2, 3], words(5), losses=[3, 2, 1, 0.5]),
+        two_models,
+    ],
+)
+def test_style_sheets_that_come_later_change_nothing(open_board, make):
+    """Each widget brings the shared style sheet along: the last one stands behind all others."""
+    board = open_board(viewport={"width": 360, "height": 800})
+    board.mount(make(), "one")
+    before = board.page.evaluate(LOOKS)
+    for css in dict.fromkeys([length_widget()._css, HeadBrowser._css, MaskEditor._css]):
+        board.page.evaluate(
+            """(css) => document.head.append(
+                 Object.assign(document.createElement("style"), { textContent: css }))""",
+            css,
+        )
+    board.settled()
+    after = board.page.evaluate(LOOKS)
+    assert [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]][:3] == []

@@ -265,11 +265,15 @@ def test_a_word_stands_below_the_right_one(open_board, width):
 def test_nothing_moves_when_the_length_changes(board):
     view = board.mount(length_widget(length=12))
     tall = view.bounding_box()["height"]
-    tops = [p.bounding_box()["y"] for p in view.locator(".aw-places, .aw-map, summary").all()]
+    tops = [
+        p.bounding_box()["y"] for p in view.locator(".aw-places, .aw-length-map, summary").all()
+    ]
     for length in (1, 2, 3, 6, 9):
         board.set("length", length)
         assert view.bounding_box()["height"] == tall
-        found = [p.bounding_box()["y"] for p in view.locator(".aw-places, .aw-map, summary").all()]
+        found = [
+            p.bounding_box()["y"] for p in view.locator(".aw-places, .aw-length-map, summary").all()
+        ]
         assert found == tops
 
 
@@ -287,8 +291,8 @@ def test_the_map_has_a_pixel_for_each_weight(board):
     expected = 255 * matplotlib.colormaps["cividis"](weights.flatten().numpy())
     for i, colour in enumerate(expected):
         assert pixels[2][4 * i : 4 * i + 4] == pytest.approx(colour, abs=8)
-    assert view.locator(".aw-map-words").inner_text().split() == numerals.to_english(987_654)
-    assert shown(view, ".aw-map-sign") == list(numerals.to_chinese(987_654))
+    assert view.locator(".aw-length-map-words").inner_text().split() == numerals.to_english(987_654)
+    assert shown(view, ".aw-length-map-sign") == list(numerals.to_chinese(987_654))
 
 
 def test_the_chart_marks_the_chosen_length(board):
