@@ -415,6 +415,19 @@ def test_many_heads_scroll_inside_themselves_on_a_phone(open_board, width):
     assert box["x"] + box["width"] <= room["x"] + room["width"] + 1
 
 
+def test_twelve_heads_and_their_measures_fit_in_the_width_of_a_page(board):
+    board.page.evaluate("document.querySelector('main').style.cssText = 'padding: 0; width: 678px'")
+    view = board.mount(threshold_widget(6, 12))
+    board.settled()
+    for selector in (".aw-thumbs-scroll", ".aw-th-left >> nth=0", ".aw-th-left >> nth=1"):
+        sizes = view.locator(selector).evaluate("(n) => [n.scrollWidth, n.clientWidth]")
+        assert sizes[0] <= sizes[1] + 8 * (selector != ".aw-thumbs-scroll"), (selector, sizes)
+    cut = view.locator(".aw-th-kind").evaluate_all(
+        "(names) => names.filter((n) => n.scrollWidth > n.clientWidth).map((n) => n.textContent)"
+    )
+    assert cut == []
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_letters_and_edges_stand_out_in_both_schemes(board, theme):
     from test_widgets_controls import GROUNDS, luminance
