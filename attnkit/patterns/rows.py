@@ -21,6 +21,7 @@ from attnkit.weight_faults import LEAST, check_blocked, check_values
 BLOCK = 1 << 16
 #: Queries of one map in it, where there are enough maps: they lie close in memory.
 ROWS = 16
+_TINY = {dtype: torch.finfo(dtype).tiny for dtype in (torch.float32, torch.float64)}
 
 
 class Rows:
@@ -69,14 +70,20 @@ class Rows:
             factors = self._factors(rows)
             reach = self.sight.reach(rows)
             found: dict[str, list[Tensor]] = {"sums": [], "largest": [], "entropy": []}
+            logs = room[:0]
             for piece in pieces:
-                block = piece[:, rows].to(maps.dtype)
+                block = piece[:, rows]
+                if block.dtype != maps.dtype:
+                    block = block.to(maps.dtype)
                 found["sums"].append(torch.bmm(block.transpose(0, 1), factors))
-                block = block[..., :reach]
+                if reach < n_keys:
+                    block = block[..., :reach]
                 if "largest" in kinds:
                     found["largest"].append(block.amax(-1))
                 if "entropy" in kinds:
-                    found["entropy"].append(_minus_entropy(block, room).sum(-1))
+                    if logs.shape != block.shape:
+                        logs = room[: block.numel()].view(block.shape)
+                    found["entropy"].append(_minus_entropy(block, logs).sum(-1))
                 else:
                     least = min(least, block.min().item())
             sums.append(torch.cat(found["sums"], 1).permute(2, 1, 0))
@@ -175,19 +182,18 @@ def _block_size(maps: Maps) -> tuple[int, int]:
 
 def entropy_of(block: Tensor) -> Tensor:
     """The entropy of each row in nats."""
-    return _entropy(_minus_entropy(block, torch.empty(block.numel(), dtype=block.dtype)).sum(-1))
+    return _entropy(_minus_entropy(block, torch.empty_like(block)).sum(-1))
 
 
 def _minus_entropy(block: Tensor, room: Tensor) -> Tensor:
-    """w · ln w of each weight, in ``room``, memory for as many numbers or more."""
-    logs = room[: block.numel()].view(block.shape)
+    """w · ln w of each weight, in ``room``, a tensor of the same shape."""
     # The smallest number makes 0 · ln 0 = 0 and changes nothing else.
-    return torch.add(block, torch.finfo(block.dtype).tiny, out=logs).log_().mul_(block)
+    return torch.add(block, _TINY[block.dtype], out=room).log_().mul_(block)
 
 
 def _entropy(sums: Tensor) -> Tensor:
-    """Neither a rounding error below 0 nor minus zero."""
-    return sums.neg_().clamp_min_(0).add_(0.0)
+    """Without the rounding errors below 0."""
+    return sums.neg_().clamp_min_(0)
 
 
 def _weight_on_blocked(piece: Tensor, mask: Tensor) -> bool:
