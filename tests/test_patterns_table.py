@@ -239,6 +239,11 @@ def test_where_the_radius_covers_all_tokens_nothing_is_local():
             assert table[0, 0].kind != "local"
 
 
+def test_a_measure_that_is_no_share_has_no_lift():
+    assert math.isnan(Measure(0.5, 0.1, 1.5).lift) and math.isnan(Measure(1.0, 0.0, 1.0).lift)
+    assert Measure(0.25, 0.1, 0.25).lift == 0 and Measure(0.0, 0.1, 0.5).lift == -1
+
+
 # ------------------------------------------------------------ kinds
 
 
