@@ -118,8 +118,8 @@ def mean_outputs(
         batches: The reference inputs, one after the other.
         run: ``run(model, batch)``; ``model(batch)`` when left out.
         counted: ``counted(batch)``: boolean, True = this query counts, shape ``(batch, T_q)``; the
-            ``(batch, 1, 1, T_q)`` of :func:`attnkit.padding_mask` is taken as well. All when left
-            out: then the queries of padding count too.
+            ``(batch, 1, 1, T_q)`` of :func:`attnkit.masks.padding_mask` is taken as well. All when
+            left out: then the queries of padding count too.
 
     Returns:
         A tensor ``(heads, d_head)`` for each of :func:`attention_modules`.

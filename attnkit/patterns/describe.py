@@ -64,7 +64,7 @@ def describe_heads(
         mask: Boolean, True = may attend, broadcastable to the weights: a causal mask, a padding
             mask, or both. What is padded or causal needs it.
         query_mask: Boolean, True = this query counts: padding queries do not. The
-            ``(batch, 1, 1, T)`` of :func:`attnkit.padding_mask` is taken.
+            ``(batch, 1, 1, T)`` of :func:`attnkit.masks.padding_mask` is taken.
         period: For repeated sequences, the length of a copy: see :func:`induction_score`.
         thresholds: From where on a head is of a kind.
         first_query: Position of the first query among the keys, see :func:`diagonal_strength`.

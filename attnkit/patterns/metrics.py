@@ -38,7 +38,7 @@ def entropy(
             row sums to 1, or is all zeros: a query that may see nothing, which does not count.
         mask: Boolean, True = may attend, broadcastable to the weights.
         query_mask: Boolean, True = this query counts, broadcastable to ``(..., T_q)``. The
-            ``(batch, 1, 1, T_q)`` of :func:`attnkit.padding_mask` is taken as well.
+            ``(batch, 1, 1, T_q)`` of :func:`attnkit.masks.padding_mask` is taken as well.
 
     Returns:
         A value for each map, ``(...)``, without gradient and on the CPU, float32 or float64 if
