@@ -73,3 +73,17 @@ class WidgetPage:
 
     def settled(self):
         self.page.evaluate("afm.settled()")
+
+
+def check_heads_scroll_inside(board, width):
+    """A table of 12 heads on a phone: the page keeps its width, the last head can be reached."""
+    assert board.page.evaluate("document.documentElement.scrollWidth") == width
+    room = board.page.locator(".aw-thumbs-scroll")
+    sizes = room.evaluate("(n) => [n.scrollWidth, n.clientWidth]")
+    assert sizes[0] > sizes[1]
+    board.page.get_by_role("gridcell").first.focus()
+    board.page.keyboard.press("End")
+    board.settled()
+    box, around = board.page.locator(".aw-thumb[tabindex='0']").bounding_box(), room.bounding_box()
+    assert board.get("head") == 11 and box["width"] >= 24
+    assert box["x"] + box["width"] <= around["x"] + around["width"] + 1
