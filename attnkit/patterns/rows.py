@@ -17,7 +17,8 @@ from attnkit.patterns.reading import Maps, axes_of
 from attnkit.patterns.sight import Linear, Sight
 from attnkit.weight_faults import LEAST, check_blocked, check_values
 
-#: Weights in a block, for each thread: 256 kB of float32.
+#: Weights in a block: 256 kB of float32. Several threads wait for each other after each step over a
+#: block, so their blocks are larger than their number asks for.
 BLOCK = 1 << 16
 #: Queries of one map in it, where there are enough maps: they lie close in memory.
 ROWS = 16
@@ -173,7 +174,8 @@ def _flat(piece: Tensor) -> Tensor:
 
 def _block_size(maps: Maps) -> tuple[int, int]:
     """How many queries of how many maps are a block."""
-    size = BLOCK * torch.get_num_threads()
+    threads = torch.get_num_threads()
+    size = BLOCK if threads == 1 else 4 * threads * BLOCK
     n_maps = max(_flat(piece).shape[0] for piece in maps.pieces)
     n_queries, n_keys = maps.shape[-2:]
     many = max(1, min(n_maps, size // (min(n_queries, ROWS) * n_keys)))
