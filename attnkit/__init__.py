@@ -14,7 +14,13 @@ from attnkit.functional import (
     scaled_dot_product_attention,
 )
 from attnkit.masks import causal_mask, from_blocked, padding_mask, sliding_window_mask
-from attnkit.positional import SinusoidalEncoding, sinusoidal_encoding
+from attnkit.positional import (
+    LearnedEncoding,
+    SinusoidalEncoding,
+    alibi_bias,
+    rotary,
+    sinusoidal_encoding,
+)
 
 try:
     __version__ = version("attnkit")
@@ -24,14 +30,17 @@ except PackageNotFoundError:  # run from a source tree that is not installed
 __all__ = [
     "AdditiveAttention",
     "AttentionOutput",
+    "LearnedEncoding",
     "MultiHeadAttention",
     "ScaledDotProductAttention",
     "SinusoidalEncoding",
     "additive_scores",
+    "alibi_bias",
     "causal_mask",
     "from_blocked",
     "masked_softmax",
     "padding_mask",
+    "rotary",
     "scaled_dot_product_attention",
     "sinusoidal_encoding",
     "sliding_window_mask",
