@@ -13,7 +13,13 @@ from attnkit.functional import (
     masked_softmax,
     scaled_dot_product_attention,
 )
-from attnkit.masks import causal_mask, from_blocked, padding_mask, sliding_window_mask
+from attnkit.masks import (
+    causal_mask,
+    from_blocked,
+    padding_mask,
+    sliding_window_mask,
+    strided_mask,
+)
 from attnkit.positional import (
     LearnedEncoding,
     SinusoidalEncoding,
@@ -44,4 +50,5 @@ __all__ = [
     "scaled_dot_product_attention",
     "sinusoidal_encoding",
     "sliding_window_mask",
+    "strided_mask",
 ]

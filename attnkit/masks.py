@@ -78,6 +78,40 @@ def sliding_window_mask(
     return (key <= query) & (key > query - window)
 
 
+def strided_mask(
+    n_queries: int, stride: int, n_keys: int | None = None
+) -> Bool[Tensor, "n_queries n_keys"]:
+    """Let each query attend to its own key and to those ``stride``, ``2 * stride``, … before it.
+
+    Query i may attend to key j when :math:`j \\le i` and :math:`i - j` is a multiple of the stride.
+    Bottom-right aligned like :func:`causal_mask`, which it is with ``stride=1``.
+
+    >>> strided_mask(4, stride=2).int()
+    tensor([[1, 0, 0, 0],
+            [0, 1, 0, 0],
+            [1, 0, 1, 0],
+            [0, 1, 0, 1]], dtype=torch.int32)
+
+    Args:
+        n_queries: Number of queries.
+        stride: Distance from one of the keys to the next; at least 1.
+        n_keys: Number of keys; as many as queries when left out.
+
+    Returns:
+        A boolean tensor of shape ``(n_queries, n_keys)``.
+
+    Raises:
+        TypeError: A size is not an integer.
+        ValueError: A size is negative, the stride is less than 1, or there are more queries than
+            keys.
+
+    After the strided pattern of Child et al., 2019, section 4.2.
+    """
+    stride = expect.integer("stride", stride, at_least=1)
+    query, key = _positions(n_queries, n_keys)
+    return (key <= query) & ((query - key) % stride == 0)
+
+
 def padding_mask(
     lengths: Sequence[int] | Int[Tensor, " batch"], n_keys: int | None = None
 ) -> Bool[Tensor, "batch 1 1 n_keys"]:
