@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from attnkit import expect
 from attnkit.functional import AttentionOutput, additive_scores, attend, masked_softmax
+from attnkit.key_value_cache import KeyValueCache
 from attnkit.numerics import dot_product_weights, surely_bounded, without_unreachable
 
 if TYPE_CHECKING:
@@ -202,6 +203,7 @@ class MultiHeadAttention(nn.Module):
         mask: Bool[Tensor, "*mask"] | None = None,
         *,
         need_weights: bool = True,
+        cache: KeyValueCache | None = None,
     ) -> AttentionOutput:
         """Attend from the query to the key; with the query alone, from a sequence to itself.
 
@@ -214,6 +216,10 @@ class MultiHeadAttention(nn.Module):
                 that the bias of ``output_proj`` alone is its output.
             need_weights: Whether to return the weights. Without them PyTorch's fused kernel gives
                 the same output, faster and without holding the ``T_q · T_k`` weights.
+            cache: The keys and values of earlier calls: key and value are then the *new* positions,
+                ``T_k`` counts old and new ones, and they are added to the cache. With a cache that
+                does not grow they are projected at its first call, and not looked at again. A call
+                that is refused leaves the cache as it was.
 
         Returns:
             The output ``(batch, T_q, d_model)`` and the weights of each head *before* dropout,
@@ -226,16 +232,20 @@ class MultiHeadAttention(nn.Module):
         """
         key = query if key is None else key
         value = key if value is None else value
-        self._check(query, key, value)
+        self._check(query, key, value, cache)
         careful = False
         if mask is not None:
-            mask = self._mask(mask, query, key)
-            careful = not surely_bounded(query, key, value)
+            mask = self._mask(mask, query, key, cache)
+            careful = cache is None and not surely_bounded(query, key, value)
             if careful:
                 query, key, value = without_unreachable(_for_some_head(mask), query, key, value)
         q = self.split_heads(self.query_proj(query))
-        k = self.split_heads(self.key_proj(key))
-        v = self.split_heads(self.value_proj(value))
+        k, v = map(self.to_query_heads, self._keys_and_values(key, value, cache))
+        if mask is not None and cache is not None and not surely_bounded(q, k, v):
+            careful = (
+                True  # but in the cache they stay: a later query may see what this one may not
+            )
+            q, k, v = without_unreachable(mask, q, k, v)
         dropout = self.dropout if self.training else 0.0
         if need_weights:
             weights = dot_product_weights(q, k, mask, careful=careful)
@@ -248,6 +258,14 @@ class MultiHeadAttention(nn.Module):
     def split_heads(self, projected: Float[Tensor, "*batch n d_model"]) -> Tensor:
         """Turn ``(..., T, d_model)`` into ``(..., heads, T, d_head)``: view, then transpose."""
         return projected.unflatten(-1, (self.num_heads, self.d_head)).transpose(-3, -2)
+
+    def to_query_heads(self, keys_or_values: Tensor) -> Tensor:
+        """Give each query head its keys or values ``(..., heads, T, d_head)``: here it has its own.
+
+        Where several heads share them, as in
+        :class:`~attnkit.grouped_query.GroupedQueryAttention`, they are repeated.
+        """
+        return keys_or_values
 
     def combine_heads(
         self,
@@ -263,7 +281,9 @@ class MultiHeadAttention(nn.Module):
     def _join(self, heads: Tensor) -> Tensor:
         return heads.transpose(-3, -2).flatten(-2)
 
-    def _check(self, query: Tensor, key: Tensor, value: Tensor) -> None:
+    def _check(
+        self, query: Tensor, key: Tensor, value: Tensor, cache: KeyValueCache | None
+    ) -> None:
         expect.floats(**{"the module's weight": self.query_proj.weight}, query=query)
         if query.ndim not in (2, 3):
             raise ValueError(
@@ -271,6 +291,8 @@ class MultiHeadAttention(nn.Module):
                 f"(T_q, d_model), got {tuple(query.shape)}."
             )
         expect.size("query", query, -1, self.d_model, "d_model of the module")
+        if cache is not None:
+            _check_cache(cache, key)
         if key is query and value is query:
             return
         expect.floats(query=query, key=key, value=value)
@@ -283,14 +305,45 @@ class MultiHeadAttention(nn.Module):
             expect.size(name, tensor, -1, self.d_model, "d_model of the module")
         expect.size("value", value, -2, key.shape[-2], "T_k, as in key")
 
-    def _mask(self, mask: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    def _keys_and_values(
+        self, key: Tensor, value: Tensor, cache: KeyValueCache | None
+    ) -> tuple[Tensor, Tensor]:
+        """Keys and values of each head, those in the cache first."""
+        if cache is not None and cache.values is not None and not cache.grows:
+            assert cache.keys is not None
+            return cache.keys, cache.values
+        k = self.split_heads(self.key_proj(key))
+        v = self.split_heads(self.value_proj(value))
+        return (k, v) if cache is None else cache.append(k, v)
+
+    def _mask(
+        self, mask: Tensor, query: Tensor, key: Tensor, cache: KeyValueCache | None
+    ) -> Tensor:
         """Check the mask and give it the axes of the scores."""
-        scores_shape = (*query.shape[:-2], self.num_heads, query.shape[-2], key.shape[-2])
+        n_keys = key.shape[-2] if cache is None else cache.count_with(key.shape[-2])
+        scores_shape = (*query.shape[:-2], self.num_heads, query.shape[-2], n_keys)
         if query.ndim == 2 and isinstance(mask, Tensor) and mask.ndim == 4 and len(mask) == 1:
             mask = mask[0]  # padding_mask of a single sequence
         expect.mask(mask, scores_shape, query.device)
         # PyTorch's fused kernel wants a mask of two or four axes; others take a slow route.
         return mask if mask.ndim in (2, 4) else mask[(None,) * (len(scores_shape) - mask.ndim)]
+
+
+def _check_cache(cache: KeyValueCache, key: Tensor) -> None:
+    if not isinstance(cache, KeyValueCache):
+        raise TypeError(
+            f"cache must be a KeyValueCache, got {type(cache).__name__}. Of a decoder layer it is "
+            "one of the two of layer.new_cache()."
+        )
+    if cache.keys is None:
+        return
+    if cache.keys.shape[:-3] != key.shape[:-2]:
+        raise ValueError(
+            f"cache holds keys (batch, heads, T, d_head) of the shape {tuple(cache.keys.shape)}, "
+            f"and key has the shape {tuple(key.shape)}. A new batch begins with a new cache."
+        )
+    if not cache.grows:
+        expect.size("key", key, -2, len(cache), "as in the cache, which does not grow")
 
 
 def _batch_cure(name: str, tensor: Tensor, query: Tensor) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -14,13 +13,34 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from attnkit import expect
 from attnkit.attention import AdditiveAttention
 from attnkit.functional import additive_scores, masked_softmax
-from attnkit.numerals import from_chinese, standard_form
 from attnkit.tasks import Batch, Vocabulary
+from attnkit.translation import (
+    LONGEST_TRANSLATION,
+    Translation,
+    embed,
+    exact_match,
+    expect_ids,
+    expect_source,
+    expect_vocabularies,
+    shifted_right,
+    written,
+)
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float, Int
+    from jaxtyping import Float, Int
 
-LONGEST_TRANSLATION = 64
+__all__ = [
+    "CONTEXTS",
+    "AdditiveContext",
+    "DotContext",
+    "FixedVector",
+    "Memory",
+    "Seq2Seq",
+    "Translation",
+    "exact_match",
+    "shifted_right",
+]
+
 SETTINGS = ("context", "d_embedding", "d_hidden", "source_tokens", "target_tokens")
 
 
@@ -30,24 +50,6 @@ class Memory(NamedTuple):
     states: Tensor  # (batch, T_s, 2 · d_hidden): forward and backward state at each token
     summary: Tensor  # (batch, 2 · d_hidden): the last state of either direction
     mask: Tensor  # (batch, T_s), True = a token, False = padding
-
-
-class Translation(NamedTuple):
-    """A translation with the attention that made it; prints as "source → words"."""
-
-    source: list[str]
-    words: list[str]
-    weights: Tensor | None  # (len(words), len(source)), each row sums to 1; None without attention
-    ended: bool = True  # False when the longest allowed translation was cut off
-
-    def __str__(self) -> str:
-        return f"{''.join(self.source)} → {' '.join(self.words)}{'' if self.ended else ' …'}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        words = escape(" ".join(self.words)) + ("" if self.ended else " …")
-        return f'<p><span lang="zh-Hans">{escape("".join(self.source))}</span> → {words}</p>'
 
 
 class FixedVector(nn.Module):
@@ -148,12 +150,7 @@ class Seq2Seq(nn.Module):
         d_hidden: int = 96,
     ) -> None:
         super().__init__()
-        for name, vocabulary in (("source", source_vocabulary), ("target", target_vocabulary)):
-            if not isinstance(vocabulary, Vocabulary):
-                raise TypeError(
-                    f"{name}_vocabulary must be a Vocabulary, got {type(vocabulary).__name__}. "
-                    f"A task has one: task.{name}_vocabulary; of tokens: Vocabulary(tokens)."
-                )
+        expect_vocabularies(source_vocabulary, target_vocabulary)
         if not isinstance(context, str) or context not in CONTEXTS:
             known = ", ".join(map(repr, CONTEXTS))
             raise ValueError(f"context must be one of {known}, got {context!r}.")
@@ -212,7 +209,7 @@ class Seq2Seq(nn.Module):
             ValueError: Their shapes do not fit, a length is below 1 or above T_s, or a number is
                 none of the vocabulary.
         """
-        self._check(source, source_lengths)
+        expect_source(source, source_lengths)
         embedded = embed("source", self.source_embedding, source)
         packed = pack_padded_sequence(
             embedded, source_lengths.cpu(), batch_first=True, enforce_sorted=False
@@ -321,14 +318,7 @@ class Seq2Seq(nn.Module):
             ValueError: The text is empty, has a character that is no numeral, or is not well
                 formed.
         """
-        from_chinese(text)
-        characters = list(standard_form(text))
-        device = self.bridge.weight.device
-        source = torch.tensor([self.source_vocabulary.encode(characters)], device=device)
-        ids, weights = self.greedy(source, torch.tensor([len(characters)]), max_length)
-        words = self.target_vocabulary.decode(ids[0])
-        rows = None if weights is None else weights[0, : len(words)].cpu()
-        return Translation(characters, words, rows, bool((ids == Vocabulary.eos).any()))
+        return written(self, text, max_length)
 
     def extra_repr(self) -> str:
         return f"context={self.settings['context']!r}"
@@ -337,58 +327,3 @@ class Seq2Seq(nn.Module):
         """One word further: the new state, the context that led to it, and its weights."""
         context, weights = self.context(state, memory, prepared)
         return self.decoder(torch.cat([word, context], dim=-1), state), context, weights
-
-    def _check(self, source: Tensor, source_lengths: Tensor) -> None:
-        expect_ids("source", source, 2)
-        expect_ids("source_lengths", source_lengths, 1)
-        expect.size("source_lengths", source_lengths, 0, len(source), "the batch, as in source")
-        if not len(source):
-            raise ValueError("source must have at least one sequence, got none.")
-        low, high = int(source_lengths.min()), int(source_lengths.max())
-        if low < 1 or high > source.shape[1]:
-            raise ValueError(
-                f"source_lengths must be from 1 to T_s = {source.shape[1]}, got {low} to {high}."
-            )
-
-
-def shifted_right(target: Int[Tensor, "batch n_t"]) -> Int[Tensor, "batch n_t"]:
-    """What the decoder is fed: ``<bos>`` and all target tokens but the last.
-
-    >>> shifted_right(torch.tensor([[7, 8, 2]]))
-    tensor([[1, 7, 8]])
-    """
-    return torch.cat([torch.full_like(target[:, :1], Vocabulary.bos), target[:, :-1]], dim=1)
-
-
-def exact_match(model: Seq2Seq, batch: Batch) -> Bool[Tensor, " batch"]:
-    """Whether each translation of a batch, ``<eos>`` included, is wholly right; shape (batch,).
-
-    Words are written greedily from the model's own words, not from the right ones.
-    """
-    width = batch.target.shape[1]
-    ids, _ = model.greedy(batch.source, batch.source_lengths, max_length=width)
-    return (F.pad(ids, (0, width - ids.shape[1])) == batch.target).all(dim=-1)
-
-
-def embed(name: str, embedding: nn.Embedding, ids: Tensor) -> Tensor:
-    """The embeddings of token numbers, or an error that names the argument and the vocabulary."""
-    try:
-        return embedding(ids)
-    except IndexError:
-        raise ValueError(
-            f"{name} must have the token numbers of its vocabulary, from 0 to "
-            f"{embedding.num_embeddings - 1}, got {int(ids.min())} to {int(ids.max())}."
-        ) from None
-
-
-def expect_ids(name: str, value: Tensor, ndim: int) -> None:
-    """Refuse what is not a tensor of token numbers with ``ndim`` axes."""
-    if not isinstance(value, Tensor) or value.dtype != torch.int64:
-        got = value.dtype if isinstance(value, Tensor) else type(value).__name__
-        raise TypeError(
-            f"{name} must be a tensor of torch.int64, got {got}. "
-            f"Convert it: torch.as_tensor({name}, dtype=torch.int64)."
-        )
-    if value.ndim != ndim:
-        axes = "(batch, T)" if ndim == 2 else "(batch,)"
-        raise ValueError(f"{name} must have the shape {axes}, got {tuple(value.shape)}.")

@@ -1,25 +1,22 @@
-"""The layers of a transformer."""
+"""The layer of an encoder, or of a decoder that reads nothing but itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnkit import expect
 from attnkit.attention import MultiHeadAttention
 from attnkit.functional import AttentionOutput
+from attnkit.key_value_cache import KeyValueCache
+from attnkit.transformer.layer import Layer
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
-#: The activations that have a name. "gelu" is the exact one, with the error function.
-ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
 
-
-class EncoderLayer(nn.Module):
+class EncoderLayer(Layer):
     """Self-attention, then a feed-forward network at each position, each added to its input.
 
     .. math:: y = N_1(x + \\operatorname{Attention}(x)), \\qquad
@@ -30,8 +27,8 @@ class EncoderLayer(nn.Module):
 
     The parts are ``attention``, ``attention_norm`` (:math:`N_1`), ``up_proj``, ``down_proj`` and
     ``feed_forward_norm`` (:math:`N_2`). ``attention`` may be replaced by any module that takes
-    ``(query, key, value, mask)`` and returns output and weights; ``need_weights=False`` is passed
-    on to it only when asked for.
+    ``(query, key, value, mask)`` and returns output and weights; ``need_weights=False`` and
+    ``cache`` are passed on to it only when asked for.
 
     >>> import torch
     >>> layer = EncoderLayer(d_model=12, num_heads=3, d_hidden=20)
@@ -77,16 +74,10 @@ class EncoderLayer(nn.Module):
         super().__init__()
         self.attention = MultiHeadAttention(d_model, num_heads, dropout=dropout, bias=bias)
         d_model = self.attention.d_model
-        d_hidden = expect.integer("d_hidden", d_hidden, at_least=1)
-        if (eps := expect.number("eps", eps)) < 0:
-            raise ValueError(f"eps is added to a variance: it must be at least 0, got {eps}.")
-        self.dropout = self.attention.dropout
-        self.activation = _activation(activation)
-        self.norm_first = norm_first
+        dropout = self.attention.dropout
+        d_hidden, eps = self._settle(dropout, activation, norm_first, d_hidden, eps)
         self.attention_norm = nn.LayerNorm(d_model, eps=eps, bias=bias)
-        self.up_proj = nn.Linear(d_model, d_hidden, bias=bias)
-        self.down_proj = nn.Linear(d_hidden, d_model, bias=bias)
-        self.feed_forward_norm = nn.LayerNorm(d_model, eps=eps, bias=bias)
+        self._add_feed_forward(d_model, d_hidden, eps, bias)
 
     def forward(
         self,
@@ -94,6 +85,7 @@ class EncoderLayer(nn.Module):
         mask: Bool[Tensor, "*mask"] | None = None,
         *,
         need_weights: bool = True,
+        cache: KeyValueCache | None = None,
     ) -> AttentionOutput:
         """Let each position look at the others, then work on what it has found.
 
@@ -102,6 +94,8 @@ class EncoderLayer(nn.Module):
             mask: Boolean, True = this query may attend to this key; broadcasts to
                 ``(batch, heads, T, T)``.
             need_weights: Whether to return the weights.
+            cache: Of the keys and values of earlier positions, of which ``x`` is the continuation;
+                those of ``x`` are added to it. The mask is then ``(batch, heads, T, T_all)``.
 
         Returns:
             The output, of the shape of ``x``, and the weights of each head before dropout,
@@ -112,56 +106,12 @@ class EncoderLayer(nn.Module):
                 is not boolean.
             ValueError: Sizes or devices do not fit.
         """
-        expect.floats(**{"the layer's weight": self.up_proj.weight}, x=x)
-        if x.ndim not in (2, 3):
-            raise ValueError(
-                "x must have the shape (batch, T, d_model) or, without a batch, (T, d_model), got "
-                f"{tuple(x.shape)}."
-            )
-        expect.size("x", x, -1, self.up_proj.in_features, "d_model of the layer")
+        self._expect(x=x)
         if self.norm_first:
-            attended, weights = self._attend(self.attention_norm(x), mask, need_weights)
+            seen = self.attention_norm(x)
+            attended, weights = self._attend(self.attention, seen, seen, mask, need_weights, cache)
             x = x + attended
             return AttentionOutput(x + self._feed_forward(self.feed_forward_norm(x)), weights)
-        attended, weights = self._attend(x, mask, need_weights)
+        attended, weights = self._attend(self.attention, x, x, mask, need_weights, cache)
         x = self.attention_norm(x + attended)
         return AttentionOutput(self.feed_forward_norm(x + self._feed_forward(x)), weights)
-
-    def extra_repr(self) -> str:
-        name = getattr(self.activation, "__name__", type(self.activation).__name__)
-        return f"activation={name}, norm_first={self.norm_first}, dropout={self.dropout}"
-
-    def _attend(
-        self, x: Tensor, mask: Tensor | None, need_weights: bool
-    ) -> tuple[Tensor, Tensor | None]:
-        options = {} if need_weights else {"need_weights": False}
-        output, weights = self.attention(x, x, x, mask, **options)
-        return self._dropped(output), weights
-
-    def _feed_forward(self, x: Tensor) -> Tensor:
-        hidden = self._dropped(self.activation(self.up_proj(x)))
-        return self._dropped(self.down_proj(hidden))
-
-    def _dropped(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.dropout, self.training)
-
-
-def _activation(activation: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    if callable(activation) and not isinstance(activation, type):
-        return activation
-    known = ", ".join(map(repr, ACTIVATIONS))
-    if isinstance(activation, type):
-        raise TypeError(
-            f"activation must be one of {known} or a function of a tensor, got the class "
-            f"{activation.__name__}. Make one: {activation.__name__}()."
-        )
-    if not isinstance(activation, str):
-        raise TypeError(
-            f"activation must be one of {known} or a function of a tensor, got "
-            f"{type(activation).__name__}."
-        )
-    if activation not in ACTIVATIONS:
-        raise ValueError(
-            f"activation must be one of {known} or a function of a tensor, got {activation!r}."
-        )
-    return ACTIVATIONS[activation]
