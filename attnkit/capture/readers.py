@@ -78,12 +78,13 @@ def _dot_product(module: ScaledDotProductAttention, args, kwargs, output) -> Att
 def _multi_head(module: MultiHeadAttention, args, kwargs, output) -> Attended:
     query, key, value, mask = _inputs(*args, **kwargs)
     kind, dropout = _kind(query, key), module.dropout if module.training else 0.0
-    # forward, and not a call: hooks on the projections are not for what capture does
-    projections = (module.query_proj, module.key_proj, module.value_proj)
-    q, k, v = (
-        module.split_heads(projection.forward(tensor if tensor.ndim == 3 else tensor[None]))
-        for projection, tensor in zip(projections, (query, key, value), strict=True)
-    )
+    q = _split(module, module.query_proj, query)
+    cache = kwargs.get("cache")
+    if cache is None:
+        kept = _split(module, module.key_proj, key), _split(module, module.value_proj, value)
+    else:  # in which the call has put its own
+        kept = (t if t.ndim == 4 else t[None] for t in (cache.keys, cache.values))
+    k, v = map(module.to_query_heads, kept)
     if output.weights is None:  # PyTorch's kernel has done it, and shall confirm it
         call = FusedCall(q, k, v, mask)
         again = fused(call, F.scaled_dot_product_attention(q, k, v, mask))
@@ -97,6 +98,11 @@ def _multi_head(module: MultiHeadAttention, args, kwargs, output) -> Attended:
     return Attended(weights, v, summed if used is computed else used @ v, kind, dropout)
 
 
+def _split(module: MultiHeadAttention, projection: nn.Linear, tensor: Tensor) -> Tensor:
+    # forward, and not a call: hooks on the projections are not for what capture does
+    return module.split_heads(projection.forward(tensor if tensor.ndim == 3 else tensor[None]))
+
+
 def _decoder_step(module: AdditiveContext | DotContext, args, kwargs, output) -> Attended:
     def memory(state, memory, prepared):
         return memory.states
@@ -105,7 +111,7 @@ def _decoder_step(module: AdditiveContext | DotContext, args, kwargs, output) ->
     return Attended(weights[:, None], memory(*args, **kwargs), context[:, None], "cross")
 
 
-def _inputs(query, key=None, value=None, mask=None, *, need_weights=True):
+def _inputs(query, key=None, value=None, mask=None, *, need_weights=True, cache=None):
     """The arguments of our modules: key defaults to query, value to key."""
     key = query if key is None else key
     return query, key, key if value is None else value, mask
