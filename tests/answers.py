@@ -1,7 +1,10 @@
 """Answers to exercises, made over into every kind of result that a learner may hand in."""
 
+import math
+
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from attnkit import checks
 from attnkit.checks import _exercises
@@ -68,3 +71,27 @@ def forms_without_an_answer(id, answers):
             if all(seen.is_like(forms[key]) for seen in compared):
                 del forms[key]
     return list(forms)
+
+
+def written(template, pieces, changes):
+    """The function that a template gives with some of its pieces changed."""
+    assert changes.keys() <= pieces.keys(), changes.keys() - pieces.keys()
+    space = {"torch": torch, "F": F, "np": np, "math": math}
+    exec(template.format(**pieces | changes), space)
+    return space[template.split("def ", 1)[1].split("(", 1)[0]]
+
+
+def assert_called(id, name, answer):
+    """The check refuses the answer and calls it by this name."""
+    verdict = checks.check(id, answer)
+    assert (verdict.name, verdict.passed) == (name, False), str(verdict)
+
+
+def assert_every_name_is_reached(id, answers, at_least=6):
+    """Each name and each form of it belongs to one of these (name, answer)."""
+    names = {wrong.name for wrong in _exercises()[id].misconceptions}
+    reached = {name for name, _ in answers}
+    assert len(names) >= at_least
+    assert names <= reached, names - reached
+    assert reached <= names | set(checks.common_failures())
+    assert not forms_without_an_answer(id, answers)

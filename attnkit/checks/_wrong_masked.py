@@ -31,6 +31,11 @@ def right(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return shared(powers(scores, mask), mask)
 
 
+def self_attention(x: np.ndarray, mask: np.ndarray, bias: float | np.ndarray = 0.0) -> np.ndarray:
+    """What masks do to three tokens: x as queries, keys and values, with a bias on the scores."""
+    return right(x @ x.T / np.sqrt(x.shape[1]) + bias, mask) @ x
+
+
 def filled(number: float, axis: int | None = -1) -> Callable:
     """The softmax after a number has taken the place of the blocked scores."""
     return lambda scores, mask: softmax(np.where(mask, scores, number), axis=axis)

@@ -30,11 +30,6 @@ _X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
 _SCORES, _BLOCK_LAST = np.array([[1.0, 2.0, 3.0]]), np.array([[True, True, False]])
 
 
-def _attend(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Self-attention with x as queries, keys and values."""
-    return wm.right(x @ x.T / np.sqrt(x.shape[1]), mask) @ x
-
-
 def _equal(*arrays: np.ndarray) -> bool:
     first, second = arrays
     return first.shape == second.shape and bool(np.allclose(first, second))
@@ -42,7 +37,7 @@ def _equal(*arrays: np.ndarray) -> bool:
 
 def _shuffled_outputs() -> Finding:
     order, all_allowed = np.array([2, 0, 1]), np.ones((3, 3), bool)
-    outputs, after = _attend(_X, all_allowed), _attend(_X[order], all_allowed)
+    outputs, after = wm.self_attention(_X, all_allowed), wm.self_attention(_X[order], all_allowed)
     found = {"outputs, shuffled": outputs[order], "outputs of the shuffled tokens": after}
     return Finding(_equal(*found.values()), {"tokens": _X, "order": order}, found)
 
@@ -50,8 +45,8 @@ def _shuffled_outputs() -> Finding:
 def _order_of_the_prefix() -> Finding:
     causal = np.tri(3, dtype=bool)
     found = {
-        "last output": _attend(_X, causal)[-1],
-        "last output, the tokens before it swapped": _attend(_X[[1, 0, 2]], causal)[-1],
+        "last output": wm.self_attention(_X, causal)[-1],
+        "last output, the tokens before it swapped": wm.self_attention(_X[[1, 0, 2]], causal)[-1],
     }
     return Finding(not _equal(*found.values()), {"tokens": _X}, found)
 
@@ -68,8 +63,8 @@ def _padding_queries() -> Finding:
     padded = np.concatenate([_X, [[9.0, -9.0]]])
     keys = np.array([[True, True, True, False]])
     found = {
-        "outputs of the sentence alone": _attend(_X, np.ones((3, 3), bool)),
-        "outputs of its tokens, padded": _attend(padded, keys)[:3],
+        "outputs of the sentence alone": wm.self_attention(_X, np.ones((3, 3), bool)),
+        "outputs of its tokens, padded": wm.self_attention(padded, keys)[:3],
     }
     example = {"tokens": _X, "a padding position": padded[3], "mask, the same for all rows": keys}
     return Finding(_equal(*found.values()), example, found)
