@@ -309,9 +309,10 @@ class MultiHeadAttention(nn.Module):
         self, key: Tensor, value: Tensor, cache: KeyValueCache | None
     ) -> tuple[Tensor, Tensor]:
         """Keys and values of each head, those in the cache first."""
-        if cache is not None and cache.values is not None and not cache.grows:
-            assert cache.keys is not None
-            return cache.keys, cache.values
+        if cache is not None:
+            cache.used_by(self)
+            if cache.keys is not None and cache.values is not None and not cache.grows:
+                return cache.keys, cache.values
         k = self.split_heads(self.key_proj(key))
         v = self.split_heads(self.value_proj(value))
         return (k, v) if cache is None else cache.append(k, v)

@@ -43,6 +43,7 @@ class KeyValueCache:
         self.keys: Tensor | None = None
         #: Of the same shape.
         self.values: Tensor | None = None
+        self._user: int | None = None
 
     def append(
         self,
@@ -88,6 +89,20 @@ class KeyValueCache:
         self.keys = torch.cat([self.keys, keys], dim=-2)
         self.values = torch.cat([self.values, values], dim=-2)
         return self.keys, self.values
+
+    def used_by(self, attention: object) -> None:
+        """Refuse a second attention: it would find the keys of the first.
+
+        Raises:
+            ValueError: Another attention has used the cache.
+        """
+        if self._user is None:
+            self._user = id(attention)
+        elif self._user != id(attention):
+            raise ValueError(
+                "a cache belongs to one attention, got a second one. Make one for each: "
+                "[KeyValueCache() for layer in layers]."
+            )
 
     def count_with(self, n_new: int) -> int:
         """How many positions an attention finds that brings ``n_new`` of them."""

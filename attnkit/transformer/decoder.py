@@ -146,11 +146,13 @@ class DecoderLayer(Layer):
         """
         self._expect(x=x, memory=memory)
         if memory.ndim != x.ndim or memory.shape[:-2] != x.shape[:-2]:
+            one = x.ndim == 3 and (memory.ndim == 2 or len(memory) == 1)
+            cure = f"One memory for the whole batch: memory.expand({len(x)}, -1, -1)."
             raise ValueError(
                 f"memory must have the axes of x, {tuple(x.shape)}, and its batch, got "
-                f"{tuple(memory.shape)}. The batch is the first axis."
+                f"{tuple(memory.shape)}. {cure if one else 'The batch is the first axis.'}"
             )
-        own, other = cache or (None, None)
+        own, other = (None, None) if cache is None else _both(cache)
         if self.norm_first:
             seen = self.self_attention_norm(x)
             found, self_weights = self._attend(
@@ -176,3 +178,14 @@ class DecoderLayer(Layer):
     def new_cache(self) -> DecoderCache:
         """Empty caches for one batch: give them to each call of :meth:`forward` in turn."""
         return DecoderCache(KeyValueCache(), KeyValueCache(grows=False))
+
+
+def _both(cache: DecoderCache) -> DecoderCache:
+    """Refuse what is no pair of caches, the first of which alone grows."""
+    kinds = [getattr(one, "grows", None) for one in cache] if isinstance(cache, tuple) else []
+    if kinds != [True, False]:
+        raise TypeError(
+            "cache must be a DecoderCache, of a KeyValueCache() and a KeyValueCache(grows=False), "
+            f"got {cache!r}. Make it: layer.new_cache()."
+        )
+    return cache
