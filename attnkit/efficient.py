@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnkit import expect
-from attnkit.functional import scaled_dot_product_attention
+from attnkit.functional import scaled_dot_product_attention, scores_shape
 from attnkit.masks import causal_mask, sliding_window_mask
 
 if TYPE_CHECKING:
@@ -59,17 +59,20 @@ def windowed_attention(
     Beltagy et al., 2020, section 3.1.
     """
     window = expect.integer("window", window, at_least=1)
-    n = _positions(query, key, value)
+    _positions(query, key, value)
     block = max(window, BLOCK)
-    outputs = []
-    for start in range(0, max(n, 1), block):
-        stop, first = min(start + block, n), max(0, start - window + 1)
-        mask = sliding_window_mask(stop - start, window, stop - first).to(query.device)
-        outputs.append(
-            scaled_dot_product_attention(
-                query[..., start:stop, :], key[..., first:stop, :], value[..., first:stop, :], mask
-            ).output
-        )
+    outputs, former = [], None
+    # split, and not one slice for each block: the gradient of a slice is as long as the whole
+    blocks = zip(*(x.split(block, dim=-2) for x in (query, key, value)), strict=True)
+    for queries, *now in blocks:
+        pairs = zip(former or now, now, strict=True)
+        seen = [torch.cat(pair, dim=-2) for pair in pairs] if former else now
+        size = queries.shape[-2]
+        n_keys = min(seen[0].shape[-2], size + window - 1)
+        keys, values = (x[..., x.shape[-2] - n_keys :, :] for x in seen)
+        mask = sliding_window_mask(size, window, n_keys).to(query.device)
+        outputs.append(scaled_dot_product_attention(queries, keys, values, mask).output)
+        former = now
     return torch.cat(outputs, dim=-2)
 
 
@@ -161,12 +164,18 @@ def linear_attention(
 
     Katharopoulos et al., 2020, sections 3.2 to 3.4.
     """
-    n = _positions(query, key, value)
+    _positions(query, key, value)
     if not isinstance(causal, bool):
         raise TypeError(f"causal must be True or False, got {causal!r}.")
     dtype = value.dtype
     if torch.finfo(dtype).bits < 32:
         query, key, value = query.float(), key.float(), value.float()
+    with torch.autocast(query.device.type, enabled=False):
+        return _linear(query, key, value, causal).to(dtype)
+
+
+def _linear(query: Tensor, key: Tensor, value: Tensor, causal: bool) -> Tensor:
+    n = query.shape[-2]
     # The factor of a query cancels out: its greatest feature becomes 1, and none of them 0/0.
     log_query = query.clamp(max=0) + query.relu().log1p()
     query = (log_query - log_query.detach().amax(-1, keepdim=True)).exp()
@@ -177,7 +186,7 @@ def linear_attention(
         sums = _causal_sums(query, key, value)[..., :n, :]
     else:
         sums = query @ (key.mT @ value)
-    return (sums[..., :-1] / sums[..., -1:]).to(dtype)
+    return sums[..., :-1] / sums[..., -1:]
 
 
 def _causal_sums(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -198,14 +207,11 @@ def _causal_sums(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 def _positions(query: Tensor, key: Tensor, value: Tensor) -> int:
     """Check that three tensors have the same positions, and return how many."""
     expect.floats(query=query, key=key, value=value)
-    for name, tensor in (("query", query), ("key", key), ("value", value)):
-        if tensor.ndim < 2:
-            raise ValueError(
-                f"{name} must have at least the two axes (..., n, d), got the shape "
-                f"{tuple(tensor.shape)}. One vector is a sequence of length 1: {name}[None, :]."
-            )
-    n = query.shape[-2]
-    expect.size("key", key, -2, n, "n, as in query: each position has a query and a key")
-    expect.size("value", value, -2, n, "n, as in query: each position has a query and a value")
-    expect.size("key", key, -1, query.shape[-1], "d_key, as in query")
-    return n
+    n_queries, n_keys = scores_shape(query, key, value)[-2:]
+    if n_queries != n_keys:
+        raise ValueError(
+            f"query and key must belong to the same n positions, got {n_queries} queries and "
+            f"{n_keys} keys. For the last queries of a longer sequence give all of them and take "
+            f"output[..., -{n_queries}:, :]."
+        )
+    return n_queries

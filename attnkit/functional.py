@@ -193,13 +193,13 @@ def attend(
 ) -> AttentionOutput:
     """:func:`scaled_dot_product_attention` with dropout between the weights and the values."""
     expect.floats(query=query, key=key, value=value)
-    scores_shape = _scores_shape(query, key, value)
+    shape = scores_shape(query, key, value)
     if scale is not None:
         scale = expect.number("scale", scale)
     temperature = expect.temperature(temperature)
     careful = False
     if mask is not None:
-        expect.mask(mask, scores_shape, query.device)
+        expect.mask(mask, shape, query.device)
         careful = not surely_bounded(query, key, value)
         if careful:
             query, key, value = without_unreachable(mask, query, key, value)
@@ -208,7 +208,7 @@ def attend(
     return AttentionOutput(dropped @ value, weights)
 
 
-def _scores_shape(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
+def scores_shape(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
     """Check that the sizes fit and return the shape of the scores."""
     _two_axes("query", query, "T_q", "d_key")
     _two_axes("key", key, "T_k", "d_key")

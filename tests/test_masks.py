@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 import torch
 
-from attnkit import causal_mask, from_blocked, padding_mask, sliding_window_mask
+from attnkit import (
+    causal_mask,
+    from_blocked,
+    padding_mask,
+    sliding_window_mask,
+    strided_mask,
+)
 
 
 def test_causal_mask_is_the_lower_triangle_with_its_diagonal():
@@ -16,6 +22,8 @@ def test_queries_are_the_last_positions(n_queries, n_keys):
     assert torch.equal(causal_mask(n_queries, n_keys), expected)
     window = sliding_window_mask(n_keys, 3)[n_keys - n_queries :]
     assert torch.equal(sliding_window_mask(n_queries, 3, n_keys), window)
+    strided = strided_mask(n_keys, 3)[n_keys - n_queries :]
+    assert torch.equal(strided_mask(n_queries, 3, n_keys), strided)
 
 
 @pytest.mark.parametrize("window", [1, 2, 5, 11])
@@ -24,6 +32,15 @@ def test_window_counts_the_querys_own_key(window):
     assert mask.sum(-1).tolist() == [min(i + 1, window) for i in range(7)]
     assert mask.diagonal().all()
     assert torch.equal(mask, mask & causal_mask(7))
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 7, 11])
+def test_a_stride_counts_back_from_the_querys_own_key(stride):
+    mask = strided_mask(7, stride)
+    for i in range(7):
+        assert mask[i].nonzero().flatten().tolist() == sorted(range(i, -1, -stride))
+    assert torch.equal(strided_mask(7, 1), causal_mask(7))
+    assert torch.equal(strided_mask(7, 7), torch.eye(7, dtype=torch.bool))
 
 
 def test_window_both_ways():
@@ -97,6 +114,9 @@ def test_from_blocked_refuses_what_is_neither_0_nor_1(strange):
         (lambda: sliding_window_mask(3, 0), ValueError, "window must be at least 1, got 0"),
         (lambda: sliding_window_mask(3, 1.5), TypeError, "window must be an integer"),
         (lambda: sliding_window_mask(5, 2, 3), ValueError, "n_queries must be at most"),
+        (lambda: strided_mask(3, 0), ValueError, "stride must be at least 1, got 0"),
+        (lambda: strided_mask(3, True), TypeError, "stride must be an integer"),
+        (lambda: strided_mask(5, 2, 3), ValueError, "n_queries must be at most"),
         (lambda: padding_mask([2, -1]), ValueError, "lengths must be at least 0, got -1"),
         (lambda: padding_mask([2, 5], 3), ValueError, "at most n_keys=3, got 5"),
         (lambda: padding_mask([2.0, 5.0]), TypeError, "must be integers, got torch.float32"),
