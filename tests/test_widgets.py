@@ -308,6 +308,7 @@ def test_a_notebook_stores_picture_and_alt():
         "heads",
         "length",
         "mask_editor",
+        "position",
         "scaling",
         "snapshots",
         "softmax",

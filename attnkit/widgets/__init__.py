@@ -20,6 +20,7 @@ from attnkit.widgets.heads import HeadsWidget
 from attnkit.widgets.heads_runs import HeadsRun
 from attnkit.widgets.length import LengthWidget
 from attnkit.widgets.mask_editor import MaskEditor
+from attnkit.widgets.position import PositionWidget
 from attnkit.widgets.scaling import ScalingWidget
 from attnkit.widgets.snapshots import SnapshotWidget
 from attnkit.widgets.softmax import SoftmaxWidget
@@ -37,6 +38,7 @@ __all__ = [
     "LengthExample",
     "LengthWidget",
     "MaskEditor",
+    "PositionWidget",
     "ScalingWidget",
     "SimpleThresholds",
     "SnapshotWidget",

@@ -16,6 +16,7 @@ from attnkit.widgets import (
     BottleneckGame,
     HeadBrowser,
     MaskEditor,
+    PositionWidget,
     ScalingWidget,
     SnapshotWidget,
     SoftmaxWidget,
@@ -332,6 +333,8 @@ def widgets_of_all_kinds(board):
     board.mount(two_models(head=2), "classes")
     board.mount(two_models(rule="simple", layer=3, head=5), "simple")
     board.mount(threshold_widget(2, 12, 4, maps=False), "manyclasses")
+    board.mount(PositionWidget(position=20, pair=3), "order")
+    board.mount(PositionWidget(512, 512, position=511, pair=255, doubled=True), "muchorder")
     slider = board.page.locator(".classes").get_by_role("slider", name="Sink: lift")
     slider.press("Home")  # some of the classes are marked as changed
     for details in board.page.locator("details").all():
@@ -404,6 +407,9 @@ def test_graphics_stand_out(board, theme):
         (".heads .aw-heads-now", "stroke"),
         (".mask .aw-mask-key-blocked", "color"),
         (".classes .aw-thumb", "borderTopColor"),
+        *((f".order .aw-pe-{name}", "stroke") for name in ("ring", "trail", "hand", "rising")),
+        *((f".order .aw-pe-{name}", "stroke") for name in ("leg-sin", "leg-cos", "curve")),
+        (".order .aw-pe-map", "borderTopColor"),
         (".classes .aw-th-tick", "backgroundColor"),
     ]:
         colour = board.page.locator(selector).first.evaluate(

@@ -16,6 +16,7 @@ from attnkit.widgets import (
     BottleneckGame,
     HeadBrowser,
     MaskEditor,
+    PositionWidget,
     ScalingWidget,
     SnapshotWidget,
     SoftmaxWidget,
@@ -136,6 +137,9 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
         threshold_widget(1, 1, 4, maps=False),
         two_models(),
         two_models(model="small", rule="simple"),
+        PositionWidget(),
+        PositionWidget(2, 2),
+        PositionWidget(512, 512, position=511, pair=255, doubled=True),
     ],
     ids=lambda widget: repr(widget)[:40],
 )
@@ -176,6 +180,7 @@ LOOKS = """() => [...document.querySelectorAll(".one .aw-root, .one .aw-root *")
         lambda: HeadBrowser(heads(2, 9, 5, 5, mask=causal(5)), words(5), mask=causal(5)),
         lambda: SnapshotWidget(heads(4, 3, 5, 5), [0, 1, 2, 3], words(5), losses=[3, 2, 1, 0.5]),
         two_models,
+        PositionWidget,
     ],
 )
 def test_style_sheets_that_come_later_change_nothing(open_board, make):

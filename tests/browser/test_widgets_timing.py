@@ -12,6 +12,7 @@ from widget_trace import first_paint_cost, key_costs, percentile, press_costs, s
 from attnkit.widgets import (
     HeadBrowser,
     MaskEditor,
+    PositionWidget,
     ScalingWidget,
     SoftmaxWidget,
     TemperatureWidget,
@@ -38,6 +39,7 @@ CASES = {
     "length, 1 to 12 digits": lambda: length_widget(range(1, 13)),
     "heads, 12 × 12 of 64 tokens: query": lambda: HeadBrowser(heads(12, 12, 64, 64), words(64)),
     "classes of 12 × 12 heads, positions": large_classes,
+    "positions, 100 of 64 dimensions": PositionWidget,
 }
 
 
