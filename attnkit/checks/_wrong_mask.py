@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from attnkit.checks._compare import trimmed
+from attnkit.checks._compare import all_close, trimmed
 from attnkit.checks._engine import Misconception, Seen
 
 
@@ -16,14 +16,22 @@ def additive(allowed: np.ndarray, blocked: float = -np.inf) -> np.ndarray:
 
 
 def _is_additive(trials: Sequence[Seen]) -> bool:
-    """0 where allowed, and −∞ or a number far below 0 where blocked."""
-    return all(seen.shaped and _adds(*_cells(seen)) for seen in trials)
+    """0 where allowed, and −∞ or a number far below 0 where blocked, in some or all masks."""
+    return all(
+        seen.shaped
+        and any(_adds(*cells) for cells in _cells(seen))
+        and all(_adds(*cells) or np.array_equal(*cells) for cells in _cells(seen))
+        for seen in trials
+    )
 
 
-def _cells(seen: Seen) -> tuple[np.ndarray, np.ndarray]:
-    (expected,) = seen.expected.values()
-    (got,) = seen.got.values()
-    return trimmed(got, expected.ndim), expected
+def _is_numbers(trials: Sequence[Seen]) -> bool:
+    """The right cells; that they are not all booleans is what is wrong."""
+    return all(seen.shaped and all_close(seen.got, seen.expected) for seen in trials)
+
+
+def _cells(seen: Seen) -> list[tuple[np.ndarray, np.ndarray]]:
+    return [(trimmed(seen.got[name], e.ndim), e) for name, e in seen.expected.items()]
 
 
 def _adds(got: np.ndarray, expected: np.ndarray) -> bool:
@@ -31,7 +39,15 @@ def _adds(got: np.ndarray, expected: np.ndarray) -> bool:
 
 
 def of_the_wrong_kind(right: Callable, link: str) -> tuple[Misconception, ...]:
-    """Names for a right mask in numbers: one that is added, and one of 1 and 0."""
+    """Names for right masks in numbers: one that is added, and one of 1 and 0."""
+
+    def made(change: Callable[[np.ndarray], np.ndarray]) -> Callable:
+        def wrong(*given):
+            masks = right(*given)
+            return tuple(map(change, masks)) if isinstance(masks, tuple) else change(masks)
+
+        return wrong
+
     return (
         Misconception(
             "additive-mask",
@@ -39,9 +55,9 @@ def of_the_wrong_kind(right: Callable, link: str) -> tuple[Misconception, ...]:
             "blocked. Asked for is the boolean one, True = may attend: here it is mask == 0.",
             link,
             (
-                lambda *given: additive(right(*given)),
-                lambda *given: additive(right(*given), -1e9),
-                lambda *given: additive(right(*given), -1e4),
+                made(additive),
+                made(lambda mask: additive(mask, -1e9)),
+                made(lambda mask: additive(mask, -1e4)),
             ),
             when=_is_additive,
         ),
@@ -52,8 +68,9 @@ def of_the_wrong_kind(right: Callable, link: str) -> tuple[Misconception, ...]:
             "comparison gives them.",
             link,
             (
-                lambda *given: right(*given).astype(np.int64),
-                lambda *given: right(*given).astype(np.float64),
+                made(lambda mask: mask.astype(np.int64)),
+                made(lambda mask: mask.astype(np.float64)),
             ),
+            when=_is_numbers,
         ),
     )

@@ -74,14 +74,9 @@ def _moved_on() -> Finding:
 def _backwards() -> Finding:
     place = np.arange(3)
     bias = -0.5 * np.abs(place[:, None] - place)
-    forwards, backwards = (
-        wm.self_attention(x, np.ones((3, 3), bool), bias) for x in (_X, _X[::-1])
-    )
-    found = {
-        "outputs": forwards,
-        "outputs of the tokens backwards, read backwards": backwards[::-1],
-    }
-    return Finding(bool(np.allclose(*found.values())), {"tokens": _X, "m": 0.5}, found)
+    after, before = (wm.self_attention(x, np.ones((3, 3), bool), bias) for x in (_X[::-1], _X))
+    found = {"outputs": before, "outputs of the tokens backwards, read backwards": after[::-1]}
+    return Finding(bool(np.allclose(before, after[::-1])), {"tokens": _X, "m": 0.5}, found)
 
 
 def _row_without_a_token() -> Finding:
