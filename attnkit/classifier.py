@@ -135,8 +135,10 @@ class SequenceClassifier(nn.Module):
         """
         mask = self._mask(characters, lengths).unsqueeze(-1)
         embedded = embed("characters", self.embedding, characters.where(mask[..., 0], 0))
-        hidden = self.convolution((embedded * mask).mT).mT.relu()
-        return hidden * mask
+        if not characters.shape[1]:  # a convolution refuses to have no positions
+            return embedded.new_zeros(len(characters), 0, self.settings["d_hidden"])
+        hidden = self.convolution(embedded.where(mask, 0.0).mT).mT.relu()
+        return hidden.where(mask, 0.0)
 
     def pool(
         self, states: Float[Tensor, "batch n d_hidden"], mask: Tensor

@@ -65,7 +65,9 @@ class CLDRNames:
     >>> task.ceiling == task.n_strings / task.n_pairs
     True
 
-    The counts depend on the version of CLDR, which ``source`` names; the drawing does not.
+    The counts depend on the version of CLDR, which ``source`` names. By default babel 2.19.0 (CLDR
+    49) gives 35,138 pairs of 25,209 names; 2,571 names are in several languages and make 36 % of
+    the pairs, so that the ceiling is 72 %; 18,164 names are for training and 4,474 for the test.
 
     The parts are lists of (name, code) in a mixed order, so that the first few are a fair sample.
 
@@ -196,7 +198,7 @@ class CLDRNames:
         for pair in names:
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise TypeError(f"names must be pairs of name and code, got {pair!r}: {cure}.")
-            if pair[1] not in self._class:
+            if not isinstance(pair[1], str) or pair[1] not in self._class:
                 raise ValueError(
                     f"the code of {pair[0]!r} must be one of {' '.join(self.languages)}, got "
                     f"{pair[1]!r}."
