@@ -11,12 +11,13 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import attention, capture, heads, patterns, plots, widgets
+from benchmarks import attention, cache, capture, heads, patterns, plots, widgets
 from benchmarks.report import Settings, Table, markdown
 
 #: A section is a function of the settings; a new one is a line here.
 SECTIONS: dict[str, Callable[[Settings], Table]] = {
     "attention": attention.section,
+    "cache": cache.section,
     "plots": plots.section,
     "capture": capture.section,
     "widgets": widgets.section,
