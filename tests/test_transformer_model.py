@@ -19,7 +19,7 @@ from attnkit.numerals import to_english
 from attnkit.seq2seq import Seq2Seq, Translation, exact_match, shifted_right
 from attnkit.tasks import Batch, ChineseNumerals, Vocabulary
 from attnkit.training import fit
-from attnkit.transformer import Transformer, TransformerMaps
+from attnkit.transformer import KeyValueCache, Transformer, TransformerMaps
 
 TASK = ChineseNumerals(digits=(1, 7))
 VOCABULARIES = TASK.source_vocabulary, TASK.target_vocabulary
@@ -683,8 +683,14 @@ def test_caches_that_do_not_fit_are_refused():
     model = build()
     memory = model.encode(BATCH.source, BATCH.source_lengths)
     caches = model.new_caches()
-    with pytest.raises(ValueError, match=r"each of the 2 decoder layers, got 1.*new_caches\(\)"):
-        model.decode(PREVIOUS, memory, caches=caches[:1])
+    for few in (caches[:1], [cache.self_attention for cache in caches], []):
+        with pytest.raises(ValueError, match=r"each of the 2 decoder layers, .*new_caches\(\)"):
+            model.decode(PREVIOUS, memory, caches=few)
+    for other in (caches[0], KeyValueCache(), True):
+        with pytest.raises(TypeError, match=r"caches must hold.*new_caches\(\)"):
+            model.decode(PREVIOUS, memory, caches=other)
+    with pytest.raises(TypeError, match=r"memory must be what model.encode.*got Tensor"):
+        model.decode(PREVIOUS, memory.states)
     model.decode(PREVIOUS, memory, caches=caches)
     few = Batch(*(tensor[:2] for tensor in BATCH))
     other = model.encode(few.source, few.source_lengths)

@@ -224,18 +224,21 @@ class Transformer(nn.Module):
             ``(batch, heads, T_t, T_all)``.
 
         Raises:
-            TypeError: ``previous`` is not a tensor of int64.
+            TypeError: ``previous`` is not a tensor of int64, the memory or the caches of another
+                kind.
             ValueError: Shapes do not fit, or a number is none of the vocabulary.
         """
+        if not isinstance(memory, TransformerMemory):
+            raise TypeError(
+                f"memory must be what model.encode(source, source_lengths) returns, got "
+                f"{type(memory).__name__}."
+            )
         expect_ids("previous", previous, 2)
         expect.size("previous", previous, 0, len(memory.states), "the batch, as in source")
         if not previous.shape[1]:
             raise ValueError("previous must have at least one step, <bos>, got none.")
-        if caches is not None and len(caches) != len(self.decoder):
-            raise ValueError(
-                f"caches must hold one for each of the {len(self.decoder)} decoder layers, got "
-                f"{len(caches)}. Make them: model.new_caches()."
-            )
+        if caches is not None:
+            _expect_caches(caches, len(self.decoder))
         before = 0 if caches is None else len(caches[0].self_attention)
         n_new = previous.shape[1]
         mask = causal_mask(n_new, before + n_new).to(previous.device)
@@ -394,3 +397,17 @@ def _embedding(vocabulary: Vocabulary, d_model: int) -> nn.Embedding:
         embedding.weight.normal_(0.0, d_model**-0.5)
         embedding.weight[Vocabulary.pad] = 0.0
     return embedding
+
+
+def _expect_caches(caches: object, n_layers: int) -> None:
+    if not isinstance(caches, list | tuple) or isinstance(caches, DecoderCache):
+        raise TypeError(
+            f"caches must hold a DecoderCache for each decoder layer, got {type(caches).__name__}. "
+            "Make them: model.new_caches()."
+        )
+    if len(caches) != n_layers or not all(isinstance(cache, DecoderCache) for cache in caches):
+        kinds = ", ".join(type(cache).__name__ for cache in caches) or "none"
+        raise ValueError(
+            f"caches must hold a DecoderCache for each of the {n_layers} decoder layers, got "
+            f"{kinds}. Make them: model.new_caches()."
+        )
