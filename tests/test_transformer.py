@@ -5,6 +5,7 @@ import doctest
 import pytest
 import torch
 import torch.nn.functional as F
+from pytorch_layers import ENCODER, by_their_names
 from torch import nn
 
 import attnkit.transformer.encoder
@@ -20,14 +21,6 @@ MASKS = {
     "padding": padding_mask(LENGTHS),
     "causal": causal_mask(N),
     "causal and padding": causal_mask(N) & padding_mask(LENGTHS),
-}
-#: Our names for the parts of PyTorch's layer.
-PARTS = {
-    "attention.output_proj": "self_attn.out_proj",
-    "attention_norm": "norm1",
-    "up_proj": "linear1",
-    "down_proj": "linear2",
-    "feed_forward_norm": "norm2",
 }
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "a function": torch.tanh, "a module": nn.SiLU()}
 
@@ -48,19 +41,7 @@ def pytorchs(ours, **options):
         options["layer_norm_eps"] = options.pop("eps")
     theirs = nn.TransformerEncoderLayer(D_MODEL, HEADS, D_HIDDEN, **options)
     theirs.to(ours.up_proj.weight.dtype)
-    theirs.load_state_dict(by_their_names(dict(ours.named_parameters())))
-    return theirs
-
-
-def by_their_names(tensors):
-    """Parameters, or their gradients, as PyTorch's layer has them."""
-    theirs = {}
-    for kind in ("weight", "bias"):
-        projections = [f"attention.{name}_proj.{kind}" for name in ("query", "key", "value")]
-        if projections[0] in tensors:
-            theirs[f"self_attn.in_proj_{kind}"] = torch.cat([tensors[n] for n in projections])
-        theirs |= {f"{b}.{kind}": tensors[f"{a}.{kind}"] for a, b in PARTS.items()
-                   if f"{a}.{kind}" in tensors}  # fmt: skip
+    theirs.load_state_dict(by_their_names(dict(ours.named_parameters()), ENCODER))
     return theirs
 
 
@@ -95,7 +76,7 @@ def test_outputs_and_gradients_are_pytorchs(mask, norm_first, activation, bias):
         got_x, *got = torch.autograd.grad((output * push).sum(), [x, *ours.parameters()])
         close(got_x, expected_x, 1e-10)
         got = dict(zip((name for name, _ in ours.named_parameters()), got, strict=True))
-        got = by_their_names(got)
+        got = by_their_names(got, ENCODER)
         assert got.keys() == wanted.keys()
         for name, gradient in wanted.items():
             close(got[name], gradient, 1e-10)
@@ -115,7 +96,7 @@ def test_float32_and_pytorchs_fast_path(norm_first):
 def test_the_defaults_are_pytorchs():
     ours, theirs = EncoderLayer(D_MODEL, HEADS), nn.TransformerEncoderLayer(D_MODEL, HEADS)
     shapes = {n: p.shape for n, p in theirs.named_parameters()}
-    assert {n: p.shape for n, p in by_their_names(ours.state_dict()).items()} == shapes
+    assert {n: p.shape for n, p in by_their_names(ours.state_dict(), ENCODER).items()} == shapes
     assert ours.dropout == ours.attention.dropout == theirs.dropout.p
     assert ours.attention_norm.eps == ours.feed_forward_norm.eps == theirs.norm1.eps
     assert ours.activation is F.relu and not ours.norm_first

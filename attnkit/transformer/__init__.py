@@ -4,7 +4,12 @@ from attnkit.key_value_cache import KeyValueCache
 from attnkit.transformer.decoder import DecoderCache, DecoderLayer, DecoderOutput
 from attnkit.transformer.encoder import EncoderLayer
 from attnkit.transformer.layer import ACTIVATIONS
-from attnkit.transformer.model import Transformer, TransformerMaps, TranslationMaps
+from attnkit.transformer.model import (
+    Transformer,
+    TransformerMaps,
+    TransformerMemory,
+    TranslationMaps,
+)
 
 __all__ = [
     "ACTIVATIONS",
@@ -15,5 +20,6 @@ __all__ = [
     "KeyValueCache",
     "Transformer",
     "TransformerMaps",
+    "TransformerMemory",
     "TranslationMaps",
 ]

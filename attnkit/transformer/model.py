@@ -34,18 +34,16 @@ if TYPE_CHECKING:
 SIZES = ("d_model", "num_heads", "num_layers", "d_hidden", "dropout", "norm_first", "positions")
 POSITIONS = ("sinusoidal", "none")
 
-Maps = tuple[Tensor, ...]
-
 
 class TransformerMaps(NamedTuple):
     """The weights of all layers and heads, by kind; each a tuple over the layers."""
 
     #: Of the encoder's self-attention, ``(batch, heads, T_s, T_s)`` each.
-    encoder: Maps
+    encoder: tuple[Tensor, ...]
     #: Of the decoder's self-attention, ``(batch, heads, T_t, T_t)`` each; query t writes word t.
-    decoder: Maps
+    decoder: tuple[Tensor, ...]
     #: Of the decoder's attention to the encoder, ``(batch, heads, T_t, T_s)`` each.
-    cross: Maps
+    cross: tuple[Tensor, ...]
 
 
 class TranslationMaps(NamedTuple):
@@ -53,15 +51,14 @@ class TranslationMaps(NamedTuple):
 
     source: list[str]
     words: list[str]
-    #: Of a batch of one: ``(1, heads, len(words), …)``.
+    #: The batch is one, ``(1, heads, len(words), …)``.
     maps: TransformerMaps
 
     @property
     def fed(self) -> list[str]:
-        """What the decoder was given at each step: ``<bos>``, then the words but the last.
+        """What the decoder was given at each step, ``<bos>`` and then the words but the last.
 
-        It labels queries and keys of ``maps.decoder``: at step t the decoder, given ``fed[t]``,
-        writes ``words[t]``.
+        It labels the keys of ``maps.decoder``. The decoder, given ``fed[t]``, writes ``words[t]``.
         """
         return ["<bos>", *self.words][: len(self.words)]
 
@@ -74,7 +71,7 @@ class TransformerMemory(NamedTuple):
     #: ``(batch, 1, 1, T_s)``, True = a token, False = padding.
     mask: Tensor
     #: A map for each layer; None when they were not asked for.
-    maps: Maps | None
+    maps: tuple[Tensor, ...] | None
 
 
 class Transformer(nn.Module):
@@ -208,7 +205,9 @@ class Transformer(nn.Module):
         *,
         caches: Sequence[DecoderCache] | None = None,
         need_weights: bool = True,
-    ) -> tuple[Float[Tensor, "batch n_t n_words"], Maps | None, Maps | None]:
+    ) -> tuple[
+        Float[Tensor, "batch n_t n_words"], tuple[Tensor, ...] | None, tuple[Tensor, ...] | None
+    ]:
         """Score the next word at each position of ``previous``, which sees none after its own.
 
         Args:
