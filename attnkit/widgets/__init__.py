@@ -14,6 +14,8 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
 
 from attnkit.widgets.base import CourseWidget
 from attnkit.widgets.bottleneck import BottleneckGame
+from attnkit.widgets.deletion import DeletionWidget
+from attnkit.widgets.deletion_data import DeletionExample
 from attnkit.widgets.examples import LengthExample
 from attnkit.widgets.head_browser import HeadBrowser
 from attnkit.widgets.heads import HeadsWidget
@@ -32,6 +34,8 @@ from attnkit.widgets.translation import TranslationWidget
 __all__ = [
     "BottleneckGame",
     "CourseWidget",
+    "DeletionExample",
+    "DeletionWidget",
     "HeadBrowser",
     "HeadsRun",
     "HeadsWidget",

@@ -5,6 +5,7 @@ from io import BytesIO
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from deletion_samples import deletion_widget
 from heads_samples import heads_widget
 from map_samples import causal, heads, words
 from matplotlib.image import imread
@@ -335,6 +336,9 @@ def widgets_of_all_kinds(board):
     board.mount(threshold_widget(2, 12, 4, maps=False), "manyclasses")
     board.mount(PositionWidget(position=20, pair=3), "order")
     board.mount(PositionWidget(512, 512, position=511, pair=255, doubled=True), "muchorder")
+    board.mount(deletion_widget(0, [1]), "deletion")
+    board.mount(deletion_widget(1, [0, 4]), "longdeletion")
+    board.mount(deletion_widget(3, [0, 1, 2]), "nothing")
     slider = board.page.locator(".classes").get_by_role("slider", name="Sink: lift")
     slider.press("Home")  # some of the classes are marked as changed
     for details in board.page.locator("details").all():
@@ -410,6 +414,7 @@ def test_graphics_stand_out(board, theme):
         *((f".order .aw-pe-{name}", "stroke") for name in ("ring", "trail", "hand", "rising")),
         *((f".order .aw-pe-{name}", "stroke") for name in ("leg-sin", "leg-cos", "curve")),
         (".order .aw-pe-map", "borderTopColor"),
+        *((f".longdeletion .aw-del-{name}", "borderTopColor") for name in ("letter", "fill")),
         (".classes .aw-th-tick", "backgroundColor"),
     ]:
         colour = board.page.locator(selector).first.evaluate(

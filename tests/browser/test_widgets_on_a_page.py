@@ -5,6 +5,7 @@ from pathlib import Path
 
 import ipywidgets
 import pytest
+from deletion_samples import deletion_widget, examples
 from heads_samples import heads_widget
 from map_samples import causal, heads, words
 from numeral_samples import length_widget, translation, translation_widget
@@ -14,6 +15,7 @@ from widget_page import WidgetPage
 
 from attnkit.widgets import (
     BottleneckGame,
+    DeletionWidget,
     HeadBrowser,
     MaskEditor,
     PositionWidget,
@@ -139,6 +141,11 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
         two_models(model="small", rule="simple"),
         PositionWidget(),
         PositionWidget(2, 2),
+        deletion_widget(),
+        deletion_widget(1, [0, 4]),
+        deletion_widget(1, range(10)),
+        DeletionWidget(examples()[:1]),
+        DeletionWidget(examples()[2:3], 0, [1]),
         PositionWidget(512, 512, position=511, pair=255, doubled=True),
     ],
     ids=lambda widget: repr(widget)[:40],
@@ -181,6 +188,7 @@ LOOKS = """() => [...document.querySelectorAll(".one .aw-root, .one .aw-root *")
         lambda: SnapshotWidget(heads(4, 3, 5, 5), [0, 1, 2, 3], words(5), losses=[3, 2, 1, 0.5]),
         two_models,
         PositionWidget,
+        deletion_widget,
     ],
 )
 def test_style_sheets_that_come_later_change_nothing(open_board, make):
