@@ -194,6 +194,7 @@ def test_picture_draws_weights_and_answers():
     empty = deletion_widget(0, range(5))
     assert not empty.picture().axes[1].patches
     assert empty.picture().axes[1].get_title(loc="left") == "Nothing is left"
+    assert not left.xaxis_inverted() and deletion_widget(3).picture().axes[0].xaxis_inverted()
     for name in range(4):  # with names that no font may have, and from right to left
         assert deletion_widget(name).png() == deletion_widget(name).png()
 

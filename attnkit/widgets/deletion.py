@@ -1,6 +1,7 @@
 """Does the answer hang on the characters that are attended to? Delete them and see."""
 
 import base64
+import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -182,14 +183,16 @@ class DeletionWidget(CourseWidget, files="deletion"):
         left.bar(places, weights, width=0.75, color=drawing.WEIGHT, edgecolor=drawing.MUTED)
         for place in places:
             gone = place in self.deleted
-            text = "deleted" if gone else measures.whole_percent(weights[place])
-            options = {"ha": "center", "va": "bottom", "fontsize": 8, "color": drawing.INK}
+            text = "deleted" if gone else measures.whole_percent(weights[place]).replace("< ", "<")
+            options = {"ha": "center", "va": "bottom", "fontsize": 7.5, "color": drawing.INK}
             left.text(place, weights[place] + 0.01, text, rotation=90 if gone else 0, **options)
         left.set_xticks(places, drawing.drawable(list(example.text)), parse_math=False, fontsize=13)
         for label in left.get_xticklabels():
             label.set(fontfamily=drawing.font_families(), color=drawing.INK)
         left.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
         left.set_ylim(0, 1.12)
+        if any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in example.text):
+            left.invert_xaxis()
         drawing.clean_axes(left, "Weight of each character")
         self._draw_answers(right)
         return figure
