@@ -1,8 +1,8 @@
 """Attention that does less work than n × n: in a window, in strides, and without softmax.
 
 Queries, keys and values belong to the same n positions, and every query attends to its own position
-and to earlier ones, as under :func:`attnkit.masks.causal_mask`; :func:`linear_attention` can also
-look at everything. No function here makes a tensor of n × n numbers.
+and to earlier ones, as under :func:`attnkit.masks.causal_mask`;
+:func:`attnkit.efficient.linear_attention` can also look at everything. No function here makes a tensor of n × n numbers.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from attnkit.masks import causal_mask, sliding_window_mask
 if TYPE_CHECKING:
     from jaxtyping import Float
 
-#: Fewest queries of one block of :func:`windowed_attention`: a smaller block is mostly overhead.
+#: Fewest queries of one block of a window: a smaller block is mostly overhead.
 BLOCK = 128
-#: Positions of one chunk of :func:`linear_attention`; inside of a chunk all pairs are computed.
+#: Positions of one chunk of linear attention; inside of a chunk all pairs are computed.
 CHUNK = 64
 
 

@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 import torch
 
-from attnkit.tasks import CLDRNames, NameBatch, cldr_names
-from attnkit.tasks.cldr_names import KINDS, LANGUAGES, alike, normal
+from attnkit.tasks import CLDRNames, NameBatch, cldr_names, spelling
+from attnkit.tasks.cldr_names import KINDS, LANGUAGES
+from attnkit.tasks.spelling import alike, normal
 
 PINNED = re.search(
     r"^babel==(\S+)$", (Path(__file__).parents[1] / "requirements.txt").read_text(), re.MULTILINE
@@ -45,8 +46,9 @@ def bare(name):
     return unicodedata.normalize("NFC", "".join(c for c in parts if not unicodedata.combining(c)))
 
 
-def test_doctests():
-    result = doctest.testmod(cldr_names)
+@pytest.mark.parametrize("module", [cldr_names, spelling])
+def test_doctests(module):
+    result = doctest.testmod(module)
     assert result.attempted and not result.failed
 
 
@@ -324,27 +326,31 @@ def test_another_version_of_babel_brings_its_own_names(monkeypatch):
     data = {
         "aa": ({"A": "One", "B": "Two", "C": "  Wide \u00a0 name "}, {"x": "One"}, many),
         "bb": ({"A": "One", "B": "Zwo", "C": ""}, {"x": "o\u0301"}, {}),
-        "cc": ({"A": "One"}, {}, {"E": "Zwo"}),
+        "cc": ({"A": "One"}, {"x": "Uno"}, {"E": "Zwo"}),
     }
     fake_babel(monkeypatch, data)
     task = CLDRNames(("aa", "bb", "cc"), test_share=0.5)
     assert task.source == "babel 99.0, CLDR unknown"
     assert task.language_names == ("aa in en", "bb in en", "cc in en")
-    # One ×3, Zwo ×2, Two, Wide name, ó, and fifty
-    assert (task.n_pairs, task.n_strings) == (58, 55)
+    # One ×3, Zwo ×2, Two, Wide name, ó, Uno, and fifty
+    assert (task.n_pairs, task.n_strings) == (59, 56)
     assert task.ambiguous == {"One": ("aa", "bb", "cc"), "Zwo": ("bb", "cc")}
-    assert task.ceiling == 55 / 58
+    assert task.ceiling == 56 / 59
     names = {name for name, _ in task.train + task.test}
-    assert {"Two", "Wide name", "ó"} < names and "" not in names and len(names) == 53
+    assert {"Two", "Wide name", "ó", "Uno"} < names and "" not in names and len(names) == 54
     fake_babel(monkeypatch, data, cldr="61")
     assert CLDRNames(("aa", "bb"), test_share=0.5).source == "babel 99.0, CLDR 61"
 
 
-def test_languages_with_the_same_names_leave_nothing(monkeypatch):
+def test_every_language_must_have_names_of_its_own(monkeypatch):
     data = {code: ({"A": "One"}, {}, {}) for code in ("aa", "bb")}
-    fake_babel(monkeypatch, data)
-    with pytest.raises(ValueError, match=r"no name is left for train \(0\) or test \(0\)"):
-        CLDRNames(("aa", "bb"))
+    fake_babel(monkeypatch, data | {"cc": ({"B": "Two"}, {}, {})})
+    with pytest.raises(ValueError, match=r"names of its own, got none for \['aa', 'bb'\]"):
+        CLDRNames(("cc", "bb", "aa"))
+    with pytest.raises(ValueError, match="both parts must have names, got 2 for training and 0"):
+        CLDRNames(("cc", "bb"), test_share=1e-9)
+    with pytest.raises(ValueError, match="both parts must have names, got 0 for training and 2"):
+        CLDRNames(("cc", "bb"), test_share=1 - 1e-9)
 
 
 def test_without_babel_the_error_says_what_to_install(monkeypatch):
@@ -374,6 +380,7 @@ def test_other_scripts_and_regions(languages):
     ("arguments", "error", "words"),
     [
         ({"languages": "de"}, TypeError, r"languages must be a sequence of str, got 'de'. One is"),
+        ({"languages": {"de", "fr"}}, TypeError, "languages must be a sequence of str"),
         ({"languages": 3}, TypeError, "languages must be a sequence of str, got 3"),
         ({"languages": ("de", 3)}, TypeError, "got 3 in it"),
         ({"languages": ("de",)}, ValueError, "at least two codes"),

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -13,6 +10,7 @@ from torch import Tensor
 
 from attnkit import expect
 from attnkit.tasks.draws import mixed
+from attnkit.tasks.spelling import alike, bits, normal
 from attnkit.tasks.vocabulary import Vocabulary, padded
 
 #: Languages of one script, Latin: where scripts differ, one character tells the language.
@@ -82,7 +80,8 @@ class CLDRNames:
         ModuleNotFoundError: babel is not installed.
         TypeError: The languages or kinds are not a sequence of strings, or a number is none.
         ValueError: A language or kind is unknown or stands twice, there are fewer than two
-            languages, the share is not between 0 and 1, or a part is empty.
+            languages, one has no names of its own, the share is not between 0 and 1, or a part is
+            empty.
 
     Unicode Common Locale Data Repository, https://cldr.unicode.org.
     """
@@ -123,15 +122,21 @@ class CLDRNames:
         #: The names of several languages, with their codes.
         self.ambiguous = {name: tuple(codes) for name, codes in owners.items() if len(codes) > 1}
         own = [(name, code) for name, code in self.pairs if name not in self.ambiguous]
-        own.sort(key=lambda pair: _bits(pair[0]))  # mixed: the first few are a fair sample
+        own.sort(key=lambda pair: bits(pair[0]))  # mixed: the first few are a fair sample
         parts: tuple[list, list] = [], []
         for pair in own:
             parts[self.is_test(pair[0])].append(pair)
         self.train, self.test = parts
+        without = set(self.languages) - {code for _, code in own}
+        if without:
+            raise ValueError(
+                f"each language must have names of its own, got none for {sorted(without)}: every "
+                f"name is another one's too. Leave one of them out, or take more kinds."
+            )
         if not self.train or not self.test:
             raise ValueError(
-                f"no name is left for train ({len(self.train)}) or test ({len(self.test)}) of "
-                f"{self}. Take more languages or kinds, or another test_share."
+                f"both parts must have names, got {len(self.train)} for training and "
+                f"{len(self.test)} for the test. Take another test_share, or more kinds."
             )
         seen = sorted({character for name, _ in self.train for character in name})
         self.vocabulary = Vocabulary([UNKNOWN, *seen])
@@ -165,7 +170,7 @@ class CLDRNames:
         Raises:
             TypeError: The name is not a str.
         """
-        return mixed(_bits(alike(normal(name))), self.seed) < self.test_share * 2**64
+        return mixed(bits(alike(normal(name))), self.seed) < self.test_share * 2**64
 
     def encode(self, names: Sequence[str]) -> tuple[Tensor, Tensor]:
         """Any names as character numbers ``(batch, T)``, padded with 0, and lengths ``(batch,)``.
@@ -223,49 +228,8 @@ class CLDRNames:
         return self.batch([self.train[i] for i in drawn.tolist()])
 
 
-def normal(name: str) -> str:
-    """A name as the task has it: in Unicode's form NFC, with single spaces inside and none around.
-
-    >>> normal("  Co\\u0302te  d’Ivoire ") == "C\\u00f4te d’Ivoire"
-    True
-
-    Raises:
-        TypeError: The name is not a str.
-    """
-    if not isinstance(name, str):
-        raise TypeError(f"a name must be a str, got {name!r} ({type(name).__name__}).")
-    return " ".join(unicodedata.normalize("NFC", name).split())
-
-
-def alike(name: str) -> str:
-    """What names share that differ only in case, accents, strokes, spaces and punctuation.
-
-    >>> alike("Côte d’Ivoire"), alike("Cote D'ivoire"), alike("Łódź")
-    ('cotedivoire', 'cotedivoire', 'lodz')
-    """
-    letters = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
-    return "".join(_bare(letter) for letter in letters if letter.isalnum()) or name
-
-
-@lru_cache(maxsize=4096)
-def _bare(letter: str) -> str:
-    """ø → o: some letters do not come apart into a base and an accent, but their name says both."""
-    if letter == "\u0131":  # dotless i
-        return "i"
-    base = unicodedata.name(letter, "").split(" WITH ")[0]
-    try:
-        return unicodedata.lookup(base)
-    except KeyError:
-        return letter
-
-
-def _bits(text: str) -> int:
-    """64 bits of a text, the same in every process, as Python's hash is not."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
-
-
-def _strings(name: str, values: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
+def _strings(name: str, values: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Sequence):  # a set has no order
         raise TypeError(f"{name} must be a sequence of str, got {values!r}. One is ({values!r},).")
     result = tuple(values)
     for value in result:
