@@ -242,9 +242,8 @@ class MultiHeadAttention(nn.Module):
         q = self.split_heads(self.query_proj(query))
         k, v = map(self.to_query_heads, self._keys_and_values(key, value, cache))
         if mask is not None and cache is not None and not surely_bounded(q, k, v):
-            careful = (
-                True  # but in the cache they stay: a later query may see what this one may not
-            )
+            # What is kept stays as it is: a later query may see what these may not.
+            careful = True
             q, k, v = without_unreachable(mask, q, k, v)
         dropout = self.dropout if self.training else 0.0
         if need_weights:

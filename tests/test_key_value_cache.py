@@ -103,6 +103,17 @@ def test_what_no_query_may_see_may_be_anything(strange):
         torch.testing.assert_close(got, expected.output[real], atol=1e-12, rtol=1e-12)
 
 
+def test_a_score_that_overflows_where_it_is_blocked_does_no_harm():
+    attention = MultiHeadAttention(D_HEAD, 1).half()
+    with torch.no_grad():
+        for projection in attention.children():
+            projection.weight.copy_(torch.eye(D_HEAD))
+    x = torch.tensor([4.0, 3e4])[:, None].expand(1, 2, D_HEAD).half()  # 4 · 3e4 · √5 > 65504
+    output, weights = attention(x, mask=causal_mask(2), cache=KeyValueCache())
+    assert output[0, 0].tolist() == [4.0] * D_HEAD
+    assert weights[0, 0, 0].tolist() == [1.0, 0.0]
+
+
 (KEYS, VALUES), (NEW, _) = pieces(2, 1)
 
 
