@@ -2,7 +2,8 @@
 
 Queries, keys and values belong to the same n positions, and every query attends to its own position
 and to earlier ones, as under :func:`attnkit.masks.causal_mask`;
-:func:`attnkit.efficient.linear_attention` can also look at everything. No function here makes a tensor of n × n numbers.
+:func:`attnkit.efficient.linear_attention` can also look at everything. No function
+here makes a tensor of n × n numbers.
 """
 
 from __future__ import annotations
