@@ -4,8 +4,8 @@
     python -m experiments.positions --again   # everything anew, about eight minutes on one core
 
 Task, models and training are those of the chapter itself: copies of 4 to 16 tokens. Each model is
-then asked about longer copies, and about copies of a length that it knows which begin later. A run is
-written as soon as it is done, so that an interrupted one goes on where it stopped. The models of
+then asked about longer copies, and about copies of a length that it knows which begin later. A run
+is written as soon as it is done, so that an interrupted one goes on where it stopped. The models of
 the first seed go to ch8-positions.safetensors, and the chapter measures them again.
 """
 

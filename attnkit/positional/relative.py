@@ -12,12 +12,12 @@ from torch import Tensor
 from attnkit import expect
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Real
+    from jaxtyping import Float, Shaped
 
 
 def rotary(
     x: Float[Tensor, "*batch n_positions d"],
-    positions: Real[Tensor, "*positions"] | Sequence[float] | None = None,
+    positions: Shaped[Tensor, "*positions"] | Sequence[float] | None = None,
     *,
     base: float = 10_000.0,
 ) -> Float[Tensor, "*batch n_positions d"]:
