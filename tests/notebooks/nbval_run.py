@@ -10,6 +10,8 @@ from pathlib import Path
 
 import nbformat
 
+from bookext import kernels
+
 #: As long as a cell may take when the book is built (``_config.yml``).
 CELL_SECONDS = 300
 HERE = Path(__file__).parent
@@ -50,7 +52,8 @@ def run_nbval(folder: Path, names: Iterable[str], report: Path, book: Path = ROO
     command += ["--nbval-sanitize-with", str(HERE / "sanitize.cfg")]
     command += [str(folder / f"{name}.ipynb") for name in names]
     paths = [str(HERE), str(ROOT), os.environ.get("PYTHONPATH", "")]
-    env = os.environ | threads(folder) | {"PYTHONPATH": os.pathsep.join(paths)}
+    env = os.environ | threads(folder) | kernels.profile(ROOT)
+    env["PYTHONPATH"] = os.pathsep.join(paths)
     env |= {"NBVAL_REPORT": str(report), "NBVAL_EXECUTED": str(folder), "NBVAL_BOOK": str(book)}
     env.pop("PYTEST_ADDOPTS", None)
     report.unlink(missing_ok=True)
