@@ -304,6 +304,7 @@ def test_a_notebook_stores_picture_and_alt():
     "name",
     [
         "bottleneck",
+        "cost",
         "deletion",
         "head_browser",
         "heads",

@@ -14,6 +14,7 @@ except ImportError as error:  # pragma: no cover - depends on what is installed
 
 from attnkit.widgets.base import CourseWidget
 from attnkit.widgets.bottleneck import BottleneckGame
+from attnkit.widgets.cost import CostWidget
 from attnkit.widgets.deletion import DeletionWidget
 from attnkit.widgets.deletion_data import DeletionExample
 from attnkit.widgets.examples import LengthExample
@@ -33,6 +34,7 @@ from attnkit.widgets.translation import TranslationWidget
 
 __all__ = [
     "BottleneckGame",
+    "CostWidget",
     "CourseWidget",
     "DeletionExample",
     "DeletionWidget",

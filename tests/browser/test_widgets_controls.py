@@ -5,6 +5,8 @@ from io import BytesIO
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from cost_samples import CURVES as COSTS
+from cost_samples import cost_widget
 from deletion_samples import deletion_widget
 from heads_samples import heads_widget
 from map_samples import causal, heads, words
@@ -339,6 +341,9 @@ def widgets_of_all_kinds(board):
     board.mount(deletion_widget(0, [1]), "deletion")
     board.mount(deletion_widget(1, [0, 4]), "longdeletion")
     board.mount(deletion_widget(3, [0, 1, 2]), "nothing")
+    board.mount(cost_widget(n=16384), "cost")
+    many = [(f"mechanism number {i} of a dozen", COSTS[i % 5][1]) for i in range(12)]
+    board.mount(cost_widget(many, quantity="memory", shown=[]), "manycosts")
     slider = board.page.locator(".classes").get_by_role("slider", name="Sink: lift")
     slider.press("Home")  # some of the classes are marked as changed
     for details in board.page.locator("details").all():
@@ -414,6 +419,7 @@ def test_graphics_stand_out(board, theme):
         *((f".order .aw-pe-{name}", "stroke") for name in ("ring", "trail", "hand", "rising")),
         *((f".order .aw-pe-{name}", "stroke") for name in ("leg-sin", "leg-cos", "curve")),
         (".order .aw-pe-map", "borderTopColor"),
+        *((f".cost .aw-cost-{name}", "stroke") for name in ("cursor", "dots", "now")),
         *((f".longdeletion .aw-del-{name}", "borderTopColor") for name in ("letter", "fill")),
         (".classes .aw-th-tick", "backgroundColor"),
     ]:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import ipywidgets
 import pytest
+from cost_samples import CURVES as COSTS
+from cost_samples import cost_widget
 from deletion_samples import deletion_widget, examples
 from heads_samples import heads_widget
 from map_samples import causal, heads, words
@@ -141,6 +143,9 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
         two_models(model="small", rule="simple"),
         PositionWidget(),
         PositionWidget(2, 2),
+        cost_widget(),
+        cost_widget(COSTS[:1]),
+        cost_widget([(f"mechanism {i}", COSTS[i % 5][1]) for i in range(12)], shown=[]),
         deletion_widget(),
         deletion_widget(1, [0, 4]),
         deletion_widget(1, range(10)),
@@ -189,6 +194,7 @@ LOOKS = """() => [...document.querySelectorAll(".one .aw-root, .one .aw-root *")
         two_models,
         PositionWidget,
         deletion_widget,
+        cost_widget,
     ],
 )
 def test_style_sheets_that_come_later_change_nothing(open_board, make):

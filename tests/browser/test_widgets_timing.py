@@ -2,6 +2,7 @@
 the tests fail at three times that, which leaves room for a busy machine."""
 
 import pytest
+from cost_samples import cost_widget
 from heads_samples import heads_widget
 from map_samples import heads, words
 from numeral_samples import length_widget
@@ -39,6 +40,7 @@ CASES = {
     "length, 1 to 12 digits": lambda: length_widget(range(1, 13)),
     "heads, 12 × 12 of 64 tokens: query": lambda: HeadBrowser(heads(12, 12, 64, 64), words(64)),
     "classes of 12 × 12 heads, positions": large_classes,
+    "cost, n": cost_widget,
     "positions, 100 of 64 dimensions": PositionWidget,
 }
 
