@@ -80,8 +80,8 @@ _TRIALS = (
     _trial((2, 4), [3, 5]),
     _trial((3, 6), [2, 0, 1]),
     _trial((2, 8), [2, 1]),
-    # As many sentences as positions: who takes one for the other gets numbers and no error.
-    _trial((2, 3, 2, 2), [1, 4], compared=False),
+    # As many heads as positions: who takes one for the other gets numbers and no error.
+    _trial((2, 2, 2), [1, 4], compared=False),
 )
 
 MISCONCEPTIONS = (

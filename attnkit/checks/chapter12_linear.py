@@ -95,7 +95,7 @@ _TRIALS = (
         "one query, two keys, two numbers",
         {
             "query": np.array([[1.0, -0.5]]),
-            "key": np.array([[0.5, 2.0], [1.5, -1.0]]),
+            "key": np.array([[0.5, 2.0], [-1.5, -1.0]]),
             "value": np.array([[10.0], [20.0]]),
         },
     ),
