@@ -95,6 +95,10 @@ def points(view, kind, index):
     return re.findall(r"([ML])(-?[\d.]+) (-?[\d.]+)", path)
 
 
+def flat(pairs):
+    return [float(number) for pair in pairs for number in pair]
+
+
 def test_curves_are_log_log_and_stop_where_nothing_was_run(board):
     view = board.mount(cost_widget())
     every = [cost for _, costs in CURVES for cost in costs.values()]
@@ -107,15 +111,14 @@ def test_curves_are_log_log_and_stop_where_nothing_was_run(board):
     for index, (_, costs) in enumerate(CURVES):
         found = points(view, "aw-curve", index)
         wanted = [place(n, cost[0]) for n, cost in costs.items()]
-        assert [(float(x), float(y)) for _, x, y in found] == pytest.approx(wanted, abs=0.11)
+        assert flat((x, y) for _, x, y in found) == pytest.approx(flat(wanted), abs=0.11)
         ranges = points(view, "aw-cost-range", index)
         ends = [place(n, value) for n, cost in costs.items() for value in cost[1:3]]
-        assert [(float(x), float(y)) for _, x, y in ranges] == pytest.approx(ends, abs=0.11)
+        assert flat((x, y) for _, x, y in ranges) == pytest.approx(flat(ends), abs=0.11)
     assert "".join(kind for kind, *_ in points(view, "aw-curve", 0)) == "MLLLLLL"
     assert "".join(kind for kind, *_ in points(view, "aw-curve", 4)) == "MLMMM"  # gaps of fused
-    styles = view.locator(".aw-plot .aw-curve").evaluate_all(
-        "(all) => all.map((c) => c.style.cssText)"
-    )
+    script = "(all) => all.map((curve) => curve.style.cssText)"
+    styles = view.locator(".aw-plot .aw-curve").evaluate_all(script)
     assert len(set(styles)) == 5
 
 
@@ -179,9 +182,8 @@ def test_what_is_said(board):
     view.get_by_role("slider", name="Tokens n").press("Home")
     widget.n = 128
     ratio = significant(widget.ratio("linear"), 2)
-    expect(live).to_contain_text(
-        f"n = 128, median time: full attention {amount(widget.at('full attention')[0], 'time')} ("
-    )
+    full = amount(widget.at("full attention")[0], "time")
+    expect(live).to_contain_text(f"n = 128, median time: full attention {full} (")
     expect(live).to_contain_text(f"{ratio} times full attention.")
     board.set("drawn", [])
     expect(live).to_contain_text("no curve is drawn")
@@ -207,9 +209,8 @@ def test_one_curve_with_one_point(board):
     view = board.mount(CostWidget([("<b>only</b>", {7: (1.0, 1.0, 1.0, 2.0)})]))
     assert texts(view, "value") == ["1.00 ms"] and view.locator("b").count() == 0
     assert texts(view, "name") == ["<b>only</b>"]
-    twelve = CostWidget(
-        [(f"kind {i}", measured([64, 128], lambda n: n, lambda n: n)) for i in range(12)]
-    )
+    costs = measured([64, 128], lambda n: n, lambda n: n)
+    twelve = CostWidget([(f"kind {i}", costs) for i in range(12)])
     assert board.mount(twelve, "twelve").locator(".aw-cost-row").count() == 12
 
 
