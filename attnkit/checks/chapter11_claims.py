@@ -88,9 +88,9 @@ CLAIMS = ChoiceExercise(
         ),
         Statement(
             "E",
-            "The model that is always right about the names with a planted character has its "
-            "largest weight on that character.",
-            measured(False, "the largest weight is on the planted character in some names only"),
+            "With a convolution of width 3, a model that is right about all names with a planted "
+            "character has its largest weight on that character in nearly all of them.",
+            measured(False, "in about half of the names the largest weight is on a neighbour"),
         ),
         Statement(
             "F",
