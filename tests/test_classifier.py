@@ -145,6 +145,13 @@ def test_a_padding_embedding_that_is_not_zero_changes_nothing():
     assert torch.equal(m(*inputs).logits, before.logits)
 
 
+def test_states_behind_the_length_are_zero():
+    m, lengths = model(), torch.tensor(LENGTHS)
+    states = m.states(padded(sequences(), 13), lengths)
+    beyond = torch.arange(13) >= lengths[:, None]
+    assert (states[beyond] == 0).all() and (states[~beyond] != 0).any(-1).all()
+
+
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_padding_changes_no_gradient(pooling):
     rows, lengths, classes = sequences(), torch.tensor(LENGTHS), torch.tensor([0, 2, 1, 1])
