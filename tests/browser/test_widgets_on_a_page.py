@@ -65,8 +65,9 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
     link = ipywidgets.jslink((softmax, "temperature"), (twin, "temperature"))
     ratios, game = TemperatureWidget(), BottleneckGame(CURVES)
     classes = two_models()
-    shown = [scaling, scaling, softmax, twin, ratios, game, game, classes]
-    models = [scaling, softmax, twin, ratios, game, classes, link]
+    order, name, cost = PositionWidget(), deletion_widget(), cost_widget()
+    shown = [scaling, scaling, softmax, twin, ratios, game, game, classes, order, name, cost]
+    models = [scaling, softmax, twin, ratios, game, classes, order, name, cost, link]
     write_page(tmp_path / "page.html", shown, models)
     page = browser.new_page()
     complaints, requests = [], []
@@ -74,7 +75,7 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
     page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
     page.on("request", lambda r: requests.append(r.url))
     page.goto((tmp_path / "page.html").as_uri())
-    expect(page.locator(".attn-widget[data-attn-state=live]")).to_have_count(8)
+    expect(page.locator(".attn-widget[data-attn-state=live]")).to_have_count(11)
 
     # One widget shown twice is one widget.
     page.get_by_role("slider", name="Key dimension d_k").first.press("End")
@@ -91,6 +92,12 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
     # Classes are computed on the page.
     page.get_by_role("slider", name="Positions: lift").press("Home")
     expect(page.locator(".aw-th-changed").first).to_be_visible()
+    page.get_by_label("Doubled exponent").check()
+    expect(page.locator(".aw-position")).to_contain_text("39 of 64")
+    page.get_by_role("button", name="Delete the most attended").click()
+    expect(page.locator(".aw-del-gone")).to_have_count(1)
+    page.get_by_role("slider", name="Tokens n").press("End")
+    expect(page.locator(".aw-cost")).to_contain_text("not run")
     # Arrays travel once though two widgets carry them, and nothing is fetched.
     assert complaints == []
     assert [url for url in requests if not url.startswith(("file:", "blob:", "data:"))] == []
