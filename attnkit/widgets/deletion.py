@@ -5,7 +5,6 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 import traitlets
 from traitlets import observe, validate
@@ -14,7 +13,7 @@ from attnkit.widgets import drawing, measures, packing, pairs
 from attnkit.widgets.base import WIDTHS, CourseWidget
 from attnkit.widgets.deletion_data import DeletionExample, remaining
 from attnkit.widgets.maps import in_range
-from attnkit.widgets.traits import PlainList, WholeNumber, refuse
+from attnkit.widgets.traits import Places, WholeNumber, refuse
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,23 +22,6 @@ MANY = 50
 # Rem of deletion.css: all but the characters at base.WIDTHS; a character, its gap and height.
 FRAME = (37.39, 36.55, 36.55, 36.55, 36.55, 36.55, 33.3, 23.75, 23.75, 23.75)
 SIGN, GAP, TALL = 2.75, 0.375, 4.0
-
-
-class Places(PlainList):
-    """Places of characters, in rising order, each once; sets and tuples are copied."""
-
-    def __init__(self) -> None:
-        super().__init__(traitlets.Int(), [])
-
-    def validate(self, obj: Any, value: Any) -> list[int]:
-        expected = "a list of places of characters, such as [0, 2]"
-        items = value.tolist() if hasattr(value, "tolist") else value
-        if not isinstance(items, (list, tuple, set, frozenset, range)):
-            refuse(self, obj, expected, value, "Put a single place into a list.")
-        for item in items:
-            if not isinstance(item, (int, np.integer)) or isinstance(item, bool) or item < 0:
-                refuse(self, obj, expected, value, f"{item!r} is no place: they count from 0.")
-        return sorted({int(item) for item in items})
 
 
 class DeletionWidget(CourseWidget, files="deletion"):

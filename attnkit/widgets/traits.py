@@ -154,6 +154,23 @@ class TextList(PlainList):
         return list(value)
 
 
+class Places(PlainList):
+    """Places in a sequence, in rising order, each once; sets and tuples are copied."""
+
+    def __init__(self) -> None:
+        super().__init__(traitlets.Int(), [])
+
+    def validate(self, obj: Any, value: Any) -> list[int]:
+        expected = "a list of places, such as [0, 2]"
+        items = value.tolist() if hasattr(value, "tolist") else value
+        if not isinstance(items, (list, tuple, set, frozenset, range)):
+            refuse(self, obj, expected, value, "Put a single place into a list.")
+        for item in items:
+            if not isinstance(item, numbers.Integral) or isinstance(item, bool) or item < 0:
+                refuse(self, obj, expected, value, f"{item!r} is no place: they count from 0.")
+        return sorted({int(item) for item in items})
+
+
 def same_length(proposal: dict, *names: str) -> list:
     """The proposed list, if it is as long as the lists `names` of the same widget.
 
