@@ -128,7 +128,7 @@ POOL = [
     ("wrong-shape", {"return": "total[..., None]"}),
     ("wrong-type", {"return": "{'pooled': total}"}),
     ("changes-its-input", {"masked": "scores.masked_fill_(~real, -torch.inf)"}),
-    ("hard-coded", {"return": "torch.tensor([[1.7311], [2.4]])"}),
+    ("hard-coded", {"return": "torch.tensor([[6.9]])"}),
     ("not-a-number", {"return": "total / 0 * 0"}),
     ("raised", {"weights": "masked.softmax(2)"}),
     # Not all names of a batch need be as long as its rows, and one name is a batch too.
@@ -191,8 +191,8 @@ FLIPS = [
     ("wrong-type", {"return": "str(changed)"}),
     ("changes-its-input", {"place": "int(row.neg_()[: len(name)].argmin())"}),
     ("changes-its-input", {"return": "sum(changed) / (len(names), names.clear())[0]"}),
-    ("hard-coded", {"return": "1 / 3"}),
-    ("not-a-number", {"return": "sum(changed) / len(names) if len(names) > 3 else float('nan')"}),
+    ("hard-coded", {"return": "1 / 4"}),
+    ("not-a-number", {"return": "sum(changed) / len(names) if len(names) > 2 else float('nan')"}),
     ("raised", {"shorter": "name.pop(k)"}),
     ("raised", {"changed": "[predict(a) != predict(b) for a, b in zip(names, shorter)]"}),
     ("wrong", {"return": "sum(changed) / len(names) + 1"}),
@@ -335,7 +335,7 @@ def test_the_names_are_deleted_from_by_whatever_model_is_handed_over():
 
 def test_a_diagnosis_says_what_the_model_does():
     verdict = checks.check("ch11-flips", built("ch11-flips", {"shorter": "name[k]"}))
-    assert "predict = label = the last character" in str(verdict)
+    assert "predict = label = whether longer than 4" in str(verdict)
     assert "0x" not in str(verdict.to_dict())
 
 

@@ -167,9 +167,9 @@ ALIBI = FunctionExercise(
         for slopes, n in [
             ([0.5, 0.25], 2),
             ([0.6, 0.1], 3),
+            ([0.9, 0.2], 4),
             ([0.8, 0.3, 0.05], 3),
             ([0.4, 0.15, 0.7], 5),
-            ([0.9], 4),
         ]
     ),
     misconceptions=MISCONCEPTIONS,

@@ -78,8 +78,8 @@ _TRIALS = (
         {"x": np.array([[1.0, 0.5, -2.0, 3.0]]), "positions": np.array([2])},
     ),
     _trial((2, 4), [3, 5]),
-    _trial((3, 6), [2, 0, 1]),
     _trial((2, 8), [2, 1]),
+    _trial((3, 6), [2, 0, 1]),
     # As many heads as positions: who takes one for the other gets numbers and no error.
     _trial((2, 2, 2), [1, 4], compared=False),
 )

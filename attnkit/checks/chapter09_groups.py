@@ -218,10 +218,10 @@ GROUPS = FunctionExercise(
     trials=(
         _trial(4, 2, 1, 2, 1, 1),
         _trial(2, 1, 2, 3, 2, 3),
-        _trial(4, 2, 2, 2, 2, 1),
         _trial(6, 2, 1, 2, 2, 1),
-        _trial(6, 3, 2, 3, 3, 2),
         _trial(3, 3, 2, 2, 1, 2),
+        _trial(4, 2, 2, 2, 2, 1),
+        _trial(6, 3, 2, 3, 3, 2),
     ),
     misconceptions=MISCONCEPTIONS,
     styles=("torch", "numpy", "torch32"),

@@ -173,7 +173,7 @@ CEILING = FunctionExercise(
     right=right,
     trials=tuple(
         Trial(f"{len(pairs)} pairs ({number})", {"pairs": pairs})
-        for number, pairs in enumerate([_HAND, _TWICE, _CASES, _FIVE, _MANY, _MANY[::-1][:8]])
+        for number, pairs in enumerate([_HAND, _TWICE, _CASES, _FIVE, _MANY[::-1][:8], _MANY])
     ),
     misconceptions=MISCONCEPTIONS,
     styles=("numpy",),

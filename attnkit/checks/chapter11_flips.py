@@ -30,7 +30,11 @@ def _trial(predict: wf.Reader, **rows: list[int]) -> Trial:
 
 
 _TRIALS = (
+    _trial(_LAST, Oman=[1, 2, 1, 6], Peru=[5, 2, 2, 1]),
+    _trial(_LONG, Angola=[1, 1, 1, 2, 1, 4], Peru=[1, 7, 1, 1]),  # no label changes
     _trial(_LAST, Oman=[1, 2, 1, 6], Peru=[5, 2, 2, 1], Mali=[2, 5, 2, 1]),
+    _trial(_HAS_A, Mali=[2, 6, 1, 1], Kuba=[2, 2, 3, 3], Aruba=[1, 1, 1, 2, 5], Oman=[3, 2, 3, 2]),
+    _trial(_LAST, Ia=[4, 6], O=[10], Benin=[1, 1, 2, 3, 3], Tonga=[1, 1, 1, 3, 4]),
     _trial(
         _HAS_A, Anna=[1, 1, 2, 6], Panama=[1, 1, 1, 5, 1, 1], Chad=[4, 2, 3, 1],
         Niger=[2, 3, 2, 2, 1],
@@ -43,9 +47,6 @@ _TRIALS = (
         _LONG, Kenia=[1, 5, 1, 2, 1], Ghana=[1, 1, 6, 1, 1], Togo=[1, 2, 2, 5],
         Angola=[1, 1, 1, 2, 1, 4],
     ),
-    _trial(_LONG, Angola=[1, 1, 1, 2, 1, 4], Peru=[1, 7, 1, 1]),  # no label changes
-    _trial(_LAST, Ia=[4, 6], O=[10], Benin=[1, 1, 2, 3, 3], Tonga=[1, 1, 1, 3, 4]),
-    _trial(_HAS_A, Mali=[2, 6, 1, 1], Kuba=[2, 2, 3, 3], Aruba=[1, 1, 1, 2, 5], Oman=[3, 2, 3, 2]),
 )  # fmt: skip
 
 MISCONCEPTIONS = (

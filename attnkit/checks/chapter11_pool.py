@@ -80,6 +80,14 @@ def _trial(batch: int, length: int, d: int, lengths: list[int], *, compared: boo
 #: In the compared trials the longest name fills its row, and each has two characters or more.
 _TRIALS = (
     Trial(
+        "one name, no padding",
+        {
+            "states": np.array([[[1.0], [2.0], [9.0]]]),
+            "scores": np.array([[0.0, 1.0, 2.0]]),
+            "lengths": np.array([3]),
+        },
+    ),
+    Trial(
         "two names, one number each",
         {
             "states": np.array([[[1.0], [2.0], [9.0]], [[3.0], [1.0], [5.0]]]),

@@ -63,10 +63,6 @@ _TRIALS = (
     ),
     _trial("two queries, three keys, no mask", np.ones((2, 3), bool)),
     _trial("something in the blocked cells", allowed("xx.", "xxx"), outside=0.2, seed=1),
-    _trial("a query without a key", _EMPTY, outside=0.1, seed=6),
-    _trial("zeros in the blocked cells, causal", causal(3), seed=7),
-    _trial("two heads", np.ones((2, 2), bool), 2, seed=4),
-    _trial("two sentences", _BATCH, 2, 1, outside=0.15, seed=16),
     Trial(
         "a teacher that looks at one key",
         {
@@ -75,6 +71,10 @@ _TRIALS = (
             "mask": np.ones((2, 3), bool),
         },
     ),
+    _trial("two heads", np.ones((2, 2), bool), 2, seed=4),
+    _trial("a query without a key", _EMPTY, outside=0.1, seed=6),
+    _trial("zeros in the blocked cells, causal", causal(3), seed=7),
+    _trial("two sentences", _BATCH, 2, 1, outside=0.15, seed=16),
 )
 
 MISCONCEPTIONS = (
