@@ -1,12 +1,14 @@
 """Chapter 12: what each cheaper attention can still find, and a student of a teacher's maps.
 
     python -m experiments.dependencies             # what is missing in ch12-dependencies.json
-    python -m experiments.dependencies recall      # one part: recall, features or distil
-    python -m experiments.dependencies --again     # everything anew, about six minutes on one core
+    python -m experiments.dependencies recall      # one part
+    python -m experiments.dependencies --again     # everything anew, about ten minutes on one core
 
 ``recall``    six mechanisms on three tasks, three seeds; the models of the first seed are kept
 ``features``  linear attention on the far task with 8 to 64 features a head, full as control
-``distil``    two students of the kept full model, with and without its maps, three seeds
+``longer``    two mechanisms of several layers on the far task, four times as many steps
+``distil``    two students of the kept full model, with and without its maps, and without
+            for four times as many steps, three seeds
 
 Task, models and training are those of the chapter itself. Every run is written as soon as it is
 done, so that an interrupted part goes on where it stopped.
@@ -68,13 +70,22 @@ def features(name: str, size: int, seed: int) -> dict:
     return measured(model, "far")
 
 
-def distil(student: str, with_maps: bool, seed: int) -> dict:
+def longer(name: str, seed: int) -> dict:
+    """One run on the far task with four times as many steps."""
+    torch.manual_seed(seed)
+    model = chapter.Recall(chapter.MECHANISMS[name])
+    chapter.train(model, "far", seed, 4 * STEPS)
+    return measured(model, "far")
+
+
+def distil(student: str, how: str, seed: int) -> dict:
     """One student; right answers every so many steps."""
     teacher = kept(MODELS, "full", "far")
     mechanisms, d = STUDENTS[student]
     torch.manual_seed(100 + seed)
     model = chapter.Recall(mechanisms, d)
-    loss_of_maps = chapter.distillation_loss if with_maps else None
+    loss_of_maps = chapter.distillation_loss if how == "maps" else None
+    times = 4 if how == "longer" else 1
     curve = []
 
     def watch(model):
@@ -85,11 +96,11 @@ def distil(student: str, with_maps: bool, seed: int) -> dict:
         model,
         lambda step: chapter.draw("far", 16, 10_000 * (101 + seed) + step),
         loss=partial(chapter.taught, teacher, loss_of_maps),
-        steps=STEPS,
+        steps=times * STEPS,
         lr=SETTINGS["lr"],
         seed=seed,
         validate=watch,
-        every=EVERY,
+        every=times * EVERY,
     )
     return {"curve": curve, **measured(model, "far")}
 
@@ -113,11 +124,23 @@ def write(table: dict) -> None:
 
 def main() -> None:
     torch.set_num_threads(1)  # sums in the same order everywhere
-    parts = [arg for arg in sys.argv[1:] if arg[:1] != "-"] or ["recall", "features", "distil"]
+    parts = [arg for arg in sys.argv[1:] if arg[:1] != "-"] or [
+        "recall",
+        "features",
+        "longer",
+        "distil",
+    ]
     table = json.loads(TABLE.read_text()) if TABLE.exists() else {}
     if "--again" in sys.argv or table.get("settings") != SETTINGS:
         made = {"made_by": "python -m experiments.dependencies", "torch": torch.__version__}
-        table = {**made, "settings": SETTINGS, "recall": {}, "features": {}, "distil": {}}
+        table = {
+            **made,
+            "settings": SETTINGS,
+            "recall": {},
+            "features": {},
+            "longer": {},
+            "distil": {},
+        }
     states = safetensors.torch.load_file(MODELS) if table["recall"] else {}
     runs = product(range(SEEDS), chapter.TASKS, chapter.MECHANISMS) if "recall" in parts else ()
     for seed, task, name in tqdm(list(runs), desc="recall"):
@@ -138,11 +161,20 @@ def main() -> None:
         if len(rows) <= seed:
             rows.append(features(name, size, seed))
             write(table)
-    runs = product(range(SEEDS), STUDENTS, (False, True)) if "distil" in parts else ()
-    for seed, student, with_maps in tqdm(list(runs), desc="distil"):
-        rows = table["distil"].setdefault(f"{student}/{'maps' if with_maps else 'alone'}", [])
+    names = ("windowed, four layers", "windowed, then strided")
+    for seed, name in tqdm(
+        list(product(range(SEEDS), names if "longer" in parts else ())), desc="longer"
+    ):
+        rows = table.setdefault("longer", {}).setdefault(name, [])
         if len(rows) <= seed:
-            rows.append(distil(student, with_maps, seed))
+            rows.append(longer(name, seed))
+            write(table)
+    ways = ("alone", "maps", "longer")
+    runs = product(range(SEEDS), STUDENTS, ways) if "distil" in parts else ()
+    for seed, student, how in tqdm(list(runs), desc="distil"):
+        rows = table["distil"].setdefault(f"{student}/{how}", [])
+        if len(rows) <= seed:
+            rows.append(distil(student, how, seed))
             write(table)
 
 
