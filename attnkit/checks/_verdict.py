@@ -14,6 +14,8 @@ def show(value: object) -> str:
     if isinstance(value, np.ndarray):
         if value.ndim == 0:
             return show(value.item())
+        if value.dtype.kind == "f":
+            value = value + 0.0  # −0.0 is written as 0
         return np.array2string(value, precision=4, threshold=60, edgeitems=2, separator=", ")
     if isinstance(value, float):
         return f"{value:.6g}"

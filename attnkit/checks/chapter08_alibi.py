@@ -165,6 +165,7 @@ ALIBI = FunctionExercise(
     trials=tuple(
         Trial(f"{len(slopes)} heads, {n} tokens", {"slopes": np.array(slopes), "n": n})
         for slopes, n in [
+            ([0.9], 3),
             ([0.5, 0.25], 2),
             ([0.6, 0.1], 3),
             ([0.9, 0.2], 4),

@@ -117,8 +117,8 @@ MISCONCEPTIONS = (
     ),
     _wrong(
         "turned-backwards",
-        "The pairs turn the other way round: the signs of the two sines are exchanged. Scores of "
-        "queries and keys stay the same, as long as both are turned backwards.",
+        "The pairs turn the other way round: the signs of the two sines are exchanged. Scores then "
+        "still depend on the distance alone, but before and after have changed places.",
         _of_pairs(lambda a, b, cos, sin: (a * cos + b * sin, b * cos - a * sin)),
     ),
     _wrong(
