@@ -1,12 +1,13 @@
 """Chapter 8: what comes twice is continued, by models that know positions in seven ways.
 
     python -m experiments.positions           # what is missing in attnkit/data/ch8-positions.json
-    python -m experiments.positions --again   # everything anew, about eight minutes on one core
+    python -m experiments.positions --again   # everything anew, about ten minutes on one core
 
 Task, models and training are those of the chapter itself: copies of 4 to 16 tokens. Each model is
-then asked about longer copies, and about copies of a length that it knows which begin later. A run
-is written as soon as it is done, so that an interrupted one goes on where it stopped. The models of
-the first seed go to ch8-positions.safetensors, and the chapter measures them again.
+then asked about longer copies, and about copies of a length that it knows which begin later. One
+kind is trained longer as well. A run is written as soon as it is done, so that an interrupted one
+goes on where it stopped. The models of the first seed go to ch8-positions.safetensors, and the
+chapter measures them again.
 """
 
 import json
@@ -33,8 +34,10 @@ CONDITIONS = {  # name: kind of position, layers
     "learned": ("learned", 2),
     "rotary": ("rotary", 2),
     "ALiBi": ("ALiBi", 2),
+    "none, longer": ("none", 2),
 }
-SEEDS = 5
+SEEDS, STEPS = 5, 1000
+LONGER = {"none, longer": (2, 4000)}  # seeds and steps: is it the depth, or the patience?
 FARTHER = (4, 8, 12, 16, 24, 32, 48, 64)  # letters in a copy
 LATER = (0, 8, 16, 32, 48, 64)  # letters before two copies of sixteen
 
@@ -44,7 +47,8 @@ def run(name: str, seed: int) -> tuple[dict, dict[str, torch.Tensor]]:
     kind, n_layers = CONDITIONS[name]
     torch.manual_seed(seed)
     model = chapter.Model(kind, n_layers)
-    history = chapter.train(model, seed)
+    _, steps = LONGER.get(name, (SEEDS, STEPS))
+    history = chapter.train(model, seed, steps)
     found = {
         "farther": {str(n): round(chapter.right(model, n), 4) for n in FARTHER},
         "later": {str(n): round(chapter.right(model, 16, n), 4) for n in LATER},
@@ -74,11 +78,11 @@ def main() -> None:
     for seed in tqdm(range(SEEDS), desc="seeds"):
         for name in tqdm(CONDITIONS, desc="models", leave=False):
             rows = runs.setdefault(name, [])
-            if len(rows) > seed:
+            if len(rows) > seed or seed >= LONGER.get(name, (SEEDS, STEPS))[0]:
                 continue
             row, state = run(name, seed)
             rows.append(row)
-            if seed == 0:
+            if seed == 0 and name not in LONGER:
                 models |= {f"{name}/{key}": x.contiguous() for key, x in state.items()}
             write(runs, models)
 

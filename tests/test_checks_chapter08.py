@@ -363,3 +363,8 @@ def test_the_figures_behind_the_statements_are_those_of_the_package():
     np.testing.assert_allclose(list(found.values()), expected, atol=1e-5)
     (mean,) = checks.check("ch8-claims", "ACEF").expected.values()
     np.testing.assert_allclose(mean, encoding.mean(), atol=1e-6)
+
+
+def test_a_bias_of_zero_is_written_without_a_sign():
+    verdict = checks.check("ch8-alibi", lambda slopes, n: slopes[:, None, None] * np.ones((n, n)))
+    assert "-0. " not in str(verdict) and "-0.9" in str(verdict)
