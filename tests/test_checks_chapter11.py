@@ -42,6 +42,7 @@ CEILING = [
     ("ambiguous-pairs-given-up", {
         "right": EACH_NAME.format("len(c) == 1"), "return": "right / len(table)"}),
     ("ambiguous-pairs-given-up", {"right": EACH_NAME.format("len(c) == 1")}),
+    ("ambiguous-pairs-given-up", {"right": EACH_NAME.format("c.total() == 1")}),
     ("one-language-for-all-names", {"right": "max(Counter(l for _, l in pairs).values())"}),
     ("every-name-counts-once", {
         "right": EACH_NAME.format("max(c.values()) / c.total()"), "return": "right / len(table)"}),

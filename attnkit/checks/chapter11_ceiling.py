@@ -89,6 +89,7 @@ MISCONCEPTIONS = (
         _of_names(_alone),
         _of_names(lambda languages: len(languages) == 1, _n_names),
         _of_names(lambda languages: len(languages) == 1),
+        _of_names(lambda languages: languages.total() == 1),
     ),
     _wrong(
         "one-language-for-all-names",
