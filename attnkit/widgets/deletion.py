@@ -85,7 +85,7 @@ class DeletionWidget(CourseWidget, files="deletion"):
 
     @property
     def subset(self) -> int:
-        """The row of the example's tables: one bit for each character that is deleted."""
+        """One bit for each character that is deleted; a row of the example’s tables."""
         return sum(1 << place for place in self.deleted)
 
     @property
