@@ -130,7 +130,7 @@ def main() -> None:
         "longer",
         "grid",
     ]
-    runs = json.loads(TABLE.read_text())["runs"] if TABLE.exists() else {}
+    runs = json.loads(TABLE.read_text("utf-8"))["runs"] if TABLE.exists() else {}
     todo = [c for c in conditions() if c.part in wanted]
     for condition in tqdm(todo, desc="conditions"):
         settings = condition._asdict()
@@ -148,7 +148,8 @@ def main() -> None:
             made = {"made_by": "python -m experiments.bottleneck", "torch": torch.__version__}
             half = TABLE.with_suffix(".half")
             half.write_text(
-                json.dumps({**made, "fresh": FRESH, "runs": runs}, ensure_ascii=False) + "\n"
+                json.dumps({**made, "fresh": FRESH, "runs": runs}, ensure_ascii=False) + "\n",
+                "utf-8",
             )
             half.replace(TABLE)
 

@@ -9,7 +9,7 @@ try:
 except ImportError as error:  # pragma: no cover - depends on what is installed
     raise ImportError(
         "attnkit.widgets needs the package anywidget, which is not installed. "
-        'Install it with: pip install "attnkit[book]"'
+        "Install it with: pip install anywidget"
     ) from error
 
 from attnkit.widgets.base import CourseWidget
