@@ -338,13 +338,17 @@ def test_a_wrong_argument_is_refused_with_what_to_do(what):
     assert words in str(caught.value)
 
 
-def test_a_cache_of_another_batch_is_refused_and_left_alone():
+def test_what_does_not_fit_the_cache_is_refused_and_leaves_it_alone():
     layer, (x, memory) = build(), inputs(BATCH)
     cache = layer.new_cache()
     layer(x[:, :2], memory, causal_mask(2), cache=cache)
     for wrong, words in (
         (lambda: layer(x[:1], memory[:1], cache=cache), "A new batch begins with a new cache"),
         (lambda: layer(x, memory, causal_mask(N), cache=cache), r"\(2, 3, 7, 9\)"),
+        (
+            lambda: layer(x[:, :1], memory[:, :5], causal_mask(1, 3), cache=cache),
+            r"memory must be 11 \(as in the cache",
+        ),
     ):
         with pytest.raises(ValueError, match=words):
             wrong()

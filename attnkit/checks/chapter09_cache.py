@@ -166,6 +166,7 @@ MISCONCEPTIONS = (
         _scaled(lambda q, k: 1 / q.shape[-1]),
         _scaled(lambda q, k: k.shape[-2] ** -0.5),
         _scaled(lambda q, k: (len(q) * q.shape[-1]) ** -0.5),
+        _output(lambda q, k, v: wa.softmax(wa.scores_of(q, k) * v.shape[-1] ** -0.5) @ v),
     ),
     _wrong(
         "softmax-over-another-axis",

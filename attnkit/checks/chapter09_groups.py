@@ -57,6 +57,11 @@ def _scaled(scale: Callable[[np.ndarray], float]) -> Callable:
     return _weights(lambda q, k: wa.softmax(wa.scores_of(q, k) * scale(q)))
 
 
+def _by_d_value(query, key, value):
+    query, key, value = _shared(query, key, value)
+    return wa.softmax(wa.scores_of(query, key) / np.sqrt(value.shape[-1])) @ value
+
+
 def _causal(offset: Callable[[int, int], int]) -> Callable:
     def make(query, key):
         scores = wa.scaled(query, key)
@@ -190,6 +195,7 @@ MISCONCEPTIONS = (
         _scaled(lambda q: 1.0),
         _scaled(lambda q: 1 / q.shape[-1]),
         _scaled(lambda q: (len(q) * q.shape[-1]) ** -0.5),
+        _by_d_value,
     ),
     _wrong(
         "softmax-over-another-axis",

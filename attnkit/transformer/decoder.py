@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from torch import Tensor, nn
 
+from attnkit import expect
 from attnkit.attention import MultiHeadAttention
 from attnkit.key_value_cache import KeyValueCache
 from attnkit.transformer.layer import Layer
@@ -153,6 +154,9 @@ class DecoderLayer(Layer):
                 f"{tuple(memory.shape)}. {cure if one else 'The batch is the first axis.'}"
             )
         own, other = (None, None) if cache is None else _both(cache)
+        if other is not None and len(other):
+            # before the self-attention adds to its cache: a call that is refused changes nothing
+            expect.size("memory", memory, -2, len(other), "as in the cache, which is filled")
         if self.norm_first:
             seen = self.self_attention_norm(x)
             found, self_weights = self._attend(
