@@ -1,13 +1,14 @@
 """Chapter 12: time and memory of full, windowed, strided, linear and fused attention against n.
 
     python -m experiments.cost             # what is missing in attnkit/data/ch12-cost.json
-    python -m experiments.cost --again     # everything anew, about three minutes on a quiet core
+    python -m experiments.cost --again     # everything anew, about a minute on a quiet core
 
-One head of 64 numbers a key, float32, causal, one thread. All mechanisms of one n are timed in
-turns, so that a busy machine slows all of them; what stands in the file is every round. The bytes
-are those that PyTorch's allocator hands out beyond the arguments, at their peak, the work space of
-kernels included. Each n is written as soon as it is done. A mechanism stops at its greatest n:
-beyond it one map of full attention would take a gigabyte, or the run more than five minutes.
+One head of 64 numbers a key, float32, causal, forward, one thread. The time is that which the
+thread spent on the processor: waiting for other programs does not count, though they still share
+its caches. All mechanisms of one n are timed in turns; what stands in the file is every round. The
+bytes are those that PyTorch's allocator hands out beyond the arguments, at their peak, the work
+space of kernels included. Each n is written as soon as it is done. A mechanism stops at its
+greatest n: the next map of full attention would take a gigabyte, the next fused run too long.
 """
 
 import json
@@ -17,11 +18,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import thread_time
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 from tqdm import tqdm
 
@@ -40,7 +40,13 @@ GREATEST = {
     "linear": 65536,
     "fused": 16384,
 }
-SETTINGS = {"d": D, "window": WINDOW, "rounds": ROUNDS, "greatest": GREATEST}
+SETTINGS = {
+    "d": D,
+    "window": WINDOW,
+    "rounds": ROUNDS,
+    "clock": "thread_time",
+    "greatest": GREATEST,
+}
 
 
 def mechanisms(n: int) -> dict[str, Callable]:
@@ -58,28 +64,12 @@ def mechanisms(n: int) -> dict[str, Callable]:
     return {name: known[name] for name, greatest in GREATEST.items() if n <= greatest}
 
 
-def forward(attend: Callable, three: list[Tensor]) -> Tensor:
-    """The output alone, without a graph."""
-    with torch.no_grad():
-        return _output(attend(*three))
-
-
-def both(attend: Callable, three: list[Tensor]) -> tuple[Tensor, ...]:
-    """The gradients of all three arguments."""
-    three = [x.detach().requires_grad_() for x in three]
-    return torch.autograd.grad(_output(attend(*three)).sum(), three)
-
-
-def _output(found: Tensor | tuple) -> Tensor:
-    return found if isinstance(found, Tensor) else found[0]
-
-
 def seconds(call: Callable, times: int) -> float:
-    """Mean of so many calls in a row."""
-    start = perf_counter()
+    """Processor time of one call, the mean of so many in a row."""
+    start = thread_time()
     for _ in range(times):
         call()
-    return (perf_counter() - start) / times
+    return (thread_time() - start) / times
 
 
 def megabytes(call: Callable) -> float:
@@ -94,26 +84,21 @@ def megabytes(call: Callable) -> float:
     return round(most / 1e6, 4)
 
 
+@torch.no_grad()
 def measure(n: int) -> dict:
-    """Milliseconds of every round and peak megabytes, forward and with the gradients."""
+    """Milliseconds of every round and peak megabytes, forward."""
     torch.manual_seed(0)
     three = list(torch.randn(3, 1, 1, n, D))
-    calls = {
-        (name, how.__name__): partial(how, attend, three)
-        for name, attend in mechanisms(n).items()
-        for how in (forward, both)
-    }
-    row: dict = {name: {} for name, _ in calls}
+    calls = {name: partial(attend, *three) for name, attend in mechanisms(n).items()}
+    row: dict = {}
     times = {}
-    for (name, how), call in calls.items():
+    for name, call in calls.items():
         call()  # the first one is slower
-        times[name, how] = max(1, math.ceil(SHORTEST / seconds(call, 1)))
-        row[name][how] = {"milliseconds": [], "megabytes": megabytes(call)}
-    rounds = 3 if n > GREATEST["full"] // 2 else ROUNDS
-    for _ in range(rounds):
-        for (name, how), call in calls.items():
-            taken = 1e3 * seconds(call, times[name, how])
-            row[name][how]["milliseconds"].append(round(taken, 4))
+        times[name] = max(1, math.ceil(SHORTEST / seconds(call, 1)))
+        row[name] = {"milliseconds": [], "megabytes": megabytes(call)}
+    for _ in range(ROUNDS):
+        for name, call in calls.items():
+            row[name]["milliseconds"].append(round(1e3 * seconds(call, times[name]), 4))
     return row
 
 
@@ -131,7 +116,7 @@ def main() -> None:
         half.write_text(json.dumps(table) + "\n")
         half.replace(TABLE)
     for n, row in table["lengths"].items():
-        words = (f"{name} {median(x['forward']['milliseconds']):.4g}" for name, x in row.items())
+        words = (f"{name} {median(x['milliseconds']):.4g}" for name, x in row.items())
         print(f"{n:>6} ms:", *words, sep="  ")
 
 
