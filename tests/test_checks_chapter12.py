@@ -63,6 +63,10 @@ WINDOW = [
     ("whole-blocks", {"inside": "(j <= i) & (i // window - j // window <= 1)"}),
     ("whole-blocks", {
         "inside": "(j // window <= i // window) & (i // window - j // window <= 1)"}),
+    ("wraps-around", {"inside": "(i - j) % n < window"}),
+    ("wraps-around", {
+        "first": "key, value = (F.pad(x, (0, 0, 0, -x.shape[-2] % window)) for x in (key, value))",
+        "inside": "(i - j) % key.shape[-2] < window"}),
     ("padding-weighed", {
         "first": PAD, "inside": "(j <= i + window - 1) & (j >= i)"}),
     ("first-key-again", {
@@ -206,6 +210,10 @@ DISTIL = [
     ("queries-without-a-key-counted", {"return": "queries.mean()"}),
     ("mask-not-used", {"counted": "teacher > 0"}),
     ("mask-not-used", {"counted": "teacher > 0", "return": "queries.mean()"}),
+    ("mask-not-used", {
+        "return": "F.kl_div(student.clamp(min=1e-9).log(), teacher, reduction='batchmean')"}),
+    ("mask-not-used", {
+        "return": "F.kl_div(student.clamp(min=1e-9).log(), teacher, reduction='none').mean()"}),
     ("polarity-flipped", {"counted": "~mask & (teacher > 0)"}),
     ("polarity-flipped", {"mask": "~mask.expand_as(teacher)"}),
     ("averaged-over-the-keys", {"return": "cells.mean()"}),

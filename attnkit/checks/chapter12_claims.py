@@ -14,13 +14,13 @@ from attnkit.masks import causal_mask, sliding_window_mask, strided_mask
 SECTIONS = {
     "ch12": "cheaper attention",
     "ch12-cost": "what n × n costs",
-    "ch12-mask": "a mask alone saves nothing",
+    "ch12-mask": "a mask saves nothing",
     "ch12-windowed": "a window, block by block",
-    "ch12-strided": "every so-many-th key",
-    "ch12-linear": "the products in another order",
-    "ch12-fused": "the same numbers, without the table",
-    "ch12-measured": "time and memory, measured",
-    "ch12-distillation": "attention distillation",
+    "ch12-strided": "a stride",
+    "ch12-linear": "without the softmax",
+    "ch12-fused": "the same, without the map",
+    "ch12-measured": "five curves in one run",
+    "ch12-distillation": "taught where to look",
 }
 
 _QUERY = np.array([[1.0, 0.0], [0.5, -1.0]])

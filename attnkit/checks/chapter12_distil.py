@@ -115,12 +115,20 @@ MISCONCEPTIONS = (
     ),
     _wrong(
         "mask-not-used",
-        "What stands in blocked cells is counted. Add up over the keys only that the query may "
-        "attend to.",
+        "What stands in blocked cells is counted. F.kl_div knows no mask: add up over the keys "
+        "only that the query may attend to, and divide by the number of queries.",
         wd.of_cells(lambda s, t, mask: wd.terms(s, t, np.ones_like(mask))),
         wd.of_cells(
             lambda s, t, mask: wd.terms(s, t, np.ones_like(mask)),
             lambda cells, mask: cells.sum(axis=-1).mean(),
+        ),
+        wd.of_cells(
+            lambda s, t, mask: wd.terms(s, t, np.ones_like(mask)),
+            lambda cells, mask: cells.sum() / len(cells),
+        ),
+        wd.of_cells(
+            lambda s, t, mask: wd.terms(s, t, np.ones_like(mask)),
+            lambda cells, mask: cells.mean(),
         ),
     ),
     _wrong(

@@ -81,6 +81,19 @@ def _padded_with_zeros(query, key, value, window):
     return wm.right(scores, _inside(_offsets(scores) + window - 1, window)) @ value
 
 
+def _ring(blocks: bool) -> Callable:
+    """Before the first key stands the last one: of the sequence, or of whole blocks of zeros."""
+
+    def windowed(query, key, value, window):
+        more = -key.shape[-2] % window if blocks else 0
+        zeros = [np.zeros((*x.shape[:-2], more, x.shape[-1])) for x in (key, value)]
+        key, value = (np.concatenate([x, z], -2) for x, z in zip((key, value), zeros, strict=True))
+        scores = wa.scaled(query, key)
+        return wm.right(scores, _offsets(scores) % scores.shape[-1] < window) @ value
+
+    return windowed
+
+
 def _first_key_again(scores, offset, window):
     """Places below 0 taken for 0: the first key counts several times."""
     powers = wm.powers(scores, _inside(offset, window))
@@ -163,6 +176,13 @@ MISCONCEPTIONS = (
         "keys further back than window − 1 have to be masked inside them.",
         _blocks(1, causal=True),
         _blocks(1, causal=False),
+    ),
+    _wrong(
+        "wraps-around",
+        "The first queries see keys from the end of the sequence: roll puts them there, and a "
+        "negative index takes them from there. Before the first key there is nothing: mask it.",
+        _ring(blocks=False),
+        _ring(blocks=True),
     ),
     _wrong(
         "padding-weighed",
