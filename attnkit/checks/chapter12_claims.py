@@ -14,7 +14,7 @@ from attnkit.masks import causal_mask, sliding_window_mask, strided_mask
 SECTIONS = {
     "ch12": "cheaper attention",
     "ch12-cost": "what n × n costs",
-    "ch12-mask": "a mask saves nothing",
+    "ch12-mask": "what a mask saves",
     "ch12-windowed": "a window, block by block",
     "ch12-strided": "a stride",
     "ch12-linear": "without the softmax",
