@@ -165,7 +165,7 @@ class HeadBrowser(CourseWidget, files="head_browser"):
         shape = (n_queries, n_keys)
         found = []
         for width in WIDTHS:
-            inner = max(width + 0.5, 18) - 2.125  # a place within the step; two columns from 42.1 on
+            inner = max(width + 0.5, 18) - 2.125  # within the step; two columns from 42.1 on
             wide = inner >= 40
             share = 1.25 / 2.25 if heads > 8 else 0.5
             left = share * (inner - 1.5) if wide else inner
