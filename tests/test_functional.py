@@ -466,7 +466,7 @@ def test_refusals_say_what_came(call, error, words):
 @pytest.mark.parametrize(
     "module",
     [
-        *("masks", "functional", "attention", "numerals", "seq2seq"),
+        *("masks", "functional", "attention", "numerals", "translation"),
         *("tasks.vocabulary", "tasks.chinese_numerals", "tasks.number_words", "tasks.context"),
     ],
 )
