@@ -303,7 +303,9 @@ def test_the_chart_marks_the_chosen_length(board):
     assert place(dots.first) == ["45.45%", "50.00%"] or place(dots.first) == ["45.45%", "50%"]
     assert place(dots.last) == ["45.45%", "1%"] or place(dots.last) == ["45.45%", "1.00%"]
     view.locator("summary", has_text="Accuracy").click()
-    rows = view.locator("details", has_text="Accuracy").locator("tbody tr").all_inner_texts()
+    table = view.locator("details", has_text="Accuracy").locator("tbody tr")
+    table.nth(3).wait_for()  # the table is made when it is opened
+    rows = table.all_inner_texts()
     assert rows[3].split("\t") == ["6", "50\u00a0%\u00a0(43–55)", "99\u00a0%\u00a0(99–100)"]
 
 
