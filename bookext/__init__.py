@@ -11,6 +11,7 @@ PARTS: list[str] = [
     "public",
     "kernel_only",
     "notebooks",
+    "instructor",
     "alttext",
     "language",
     "mathml",

@@ -101,7 +101,7 @@ class PageNotebook:
             return
         if leak := raw_myst(text):
             raise SourceError(self.where, 1, f"MyST would reach the notebook raw: {leak!r}")
-        cell = nbformat.v4.new_markdown_cell(text)
+        cell = nbformat.v4.new_markdown_cell(self.words(text, answer))
         if answer is not None:
             cell.metadata["nbgrader"] = metadata(answer, "markdown")
         used = {name: data for name, data in self.attachments.items() if f":{name})" in text}
@@ -112,7 +112,7 @@ class PageNotebook:
     def code(self, index: int) -> None:
         cell = self.page.cells[index]
         self.flush(None)
-        source = stripped(cell, self.where) if self.public else cell.source
+        source = self.program(cell)
         if source is None or not source.strip():
             return
         if not cell.nbgrader:
@@ -127,6 +127,14 @@ class PageNotebook:
         if "raises-exception" in cell.tags or (self.public and graded(cell.metadata)):
             new.metadata["tags"] = ["raises-exception"]
         self.cells.append(new)
+
+    def program(self, cell: Cell) -> str | None:
+        """What the notebook shows of a code cell; None for nothing."""
+        return stripped(cell, self.where) if self.public else cell.source
+
+    def words(self, text: str, answer: Cell | None) -> str:
+        """What the notebook shows of a Markdown cell, which may be an answer's."""
+        return text
 
     def name_cells(self) -> None:
         """Ids that depend on nothing but the cells' own text."""

@@ -1,9 +1,9 @@
 """An assignment folder: what ``assign`` writes into it and ``grade`` reads from it.
 
-    DIR/questions.json     the instructor's: questions, points, keys (solutions are in instructor/)
-    DIR/student/           for the class: a notebook per chapter; with ``--seed-from`` a folder per id
-    DIR/instructor/        the same notebooks with solutions and hidden tests, as nbgrader's source/
-    DIR/handout.html       a page to hand out
+DIR/questions.json     the instructor's: questions, points, keys (solutions are in instructor/)
+DIR/student/           for the class: a notebook per chapter; with ``--seed-from`` a folder per id
+DIR/instructor/        the same notebooks with solutions and hidden tests, as nbgrader's source/
+DIR/handout.html       a page to hand out
 """
 
 from __future__ import annotations
