@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from attnkit.checks import _failures
 from attnkit.checks._engine import Arrays, Misconception
+from attnkit.checks._letters import read_letters
 from attnkit.checks._recording import (
     CALL_SECONDS,
     given_back,
@@ -22,6 +23,9 @@ from attnkit.checks._recording import (
     time_limit,
 )
 from attnkit.checks._verdict import Verdict
+
+#: A letter that stands for an option in the message of a slip.
+_MARKED = re.compile(r"\{([A-Z])\}")
 
 
 @dataclass(frozen=True)
@@ -84,10 +88,32 @@ def measured(holds: bool, what: str) -> Callable[[], Finding]:
 
 @dataclass(frozen=True)
 class Slip(Misconception):
-    """A wrong choice with a name: one letter too many or missing, or a rule for the whole set."""
+    """A wrong choice with a name: one letter too many or missing, or a rule for the whole set.
+
+    ``letter`` and the letters that a rule compares are those of the book. A letter in the message
+    stands in braces, "begin with {E}", so that it can follow its option in a varied copy.
+    """
 
     letter: str = ""
     rule: Callable[[frozenset[str], frozenset[str]], bool] | None = None
+
+    @property
+    def text(self) -> str:
+        return _MARKED.sub(r"\1", self.message)
+
+    def lettered(self, letters: Mapping[str, str]) -> Slip:
+        """The same slip where the options have other letters: book's letter → letter there."""
+        message = _MARKED.sub(lambda found: f"{{{letters.get(found[1], found[1])}}}", self.message)
+        rule, of_book = self.rule, {new: old for old, new in letters.items()}
+
+        def as_in_the_book(chosen: frozenset[str], right: frozenset[str]) -> bool:
+            sets = (frozenset(of_book[letter] for letter in some) for some in (chosen, right))
+            return rule is not None and rule(*sets)
+
+        return replace(
+            self, message=message, letter=letters.get(self.letter, ""),
+            rule=None if rule is None else as_in_the_book,
+        )  # fmt: skip
 
     def fits(self, chosen: frozenset[str], right: frozenset[str]) -> bool:
         if self.rule is not None:
@@ -108,6 +134,43 @@ class ChoiceExercise:
     options: tuple[Option | Statement, ...]
     misconceptions: tuple[Slip, ...]
     sections: Mapping[str, str]
+    letters: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.letters:
+            book = {option.letter: option.letter for option in self.options}
+            object.__setattr__(self, "letters", book)
+
+    @property
+    def given(self) -> dict[str, object]:
+        """No given values: what varies are the letters."""
+        return {}
+
+    def varied(self, code: str) -> ChoiceExercise:
+        """The exercise with its options in the order of one copy, lettered anew from A on.
+
+        ``letters`` maps the book's letters to those of the copy.
+
+        Raises:
+            ValueError: for an exercise that is varied already.
+        """
+        if any(old != new for old, new in self.letters.items()):
+            raise ValueError(f"{self.id} is varied already: vary the book's own")
+        if not code:
+            return self
+        order, rng = list(self.options), random.Random(f"{self.id}/{code}")
+        # random() is the one method whose sequence Python promises to keep.
+        for last in range(len(order) - 1, 0, -1):
+            other = int(rng.random() * (last + 1))
+            order[last], order[other] = order[other], order[last]
+        names = [option.letter for option in self.options]
+        letters = {option.letter: name for option, name in zip(order, names, strict=True)}
+        return replace(
+            self,
+            options=tuple(replace(option, letter=letters[option.letter]) for option in order),
+            misconceptions=tuple(slip.lettered(letters) for slip in self.misconceptions),
+            letters={name: letters[name] for name in names},
+        )
 
     @cached_property
     def key(self) -> frozenset[str]:
@@ -119,7 +182,7 @@ class ChoiceExercise:
         known = [option.letter for option in self.options]
         try:
             with given_back(), quiet(), time_limit(CALL_SECONDS):
-                letters, strange = _letters(answer, known)
+                letters, strange = read_letters(answer, known)
         except KeyboardInterrupt:
             raise
         except BaseException:
@@ -165,7 +228,7 @@ class ChoiceExercise:
         letter = slip.letter or min(wrong)
         example, found = next(o for o in self.options if o.letter == letter).shown()
         more = len(wrong) - 1
-        message = slip.message
+        message = slip.text
         if slip.letter and more:
             message += f" ({more} more of your choices {'needs' if more == 1 else 'need'} a look.)"
         return self._verdict(
@@ -177,35 +240,4 @@ class ChoiceExercise:
         return next(option.text for option in self.options if option.letter == letter)
 
     def _verdict(self, name: str, message: str, link: str = "", *parts: Mapping) -> Verdict:
-        link = link or self.link
-        example, expected, got = parts or ({}, {}, {})
-        return Verdict(
-            self.id, False, name, message, example, expected, got, link,
-            self.sections.get(link, link),
-        )  # fmt: skip
-
-
-def _letters(answer: object, known: list[str]) -> tuple[set[str] | None, list[str]]:
-    """Letters that the answer names and words that are none; None for an answer of no use.
-
-    "A, C", "A and C", "ac", {"A", "C"}, ["a)", "c)"] and {"A": True, "B": False, "C": True} all
-    mean the same. "A-C" may mean two letters or three, and is none.
-    """
-    if isinstance(answer, Mapping) and all(isinstance(v, bool) for v in answer.values()):
-        answer = [letter for letter, chosen in answer.items() if chosen]
-    if answer is None or answer is ...:
-        return set(), []
-    if isinstance(answer, bytes) or not isinstance(answer, Iterable):
-        return None, []
-    items = [answer[:1000]] if isinstance(answer, str) else list(islice(answer, 100))
-    if not all(isinstance(item, str) for item in items):
-        return None, []
-    letters, strange = set(), []
-    for word in re.findall(
-        r"\w+(?:[ \t]*[-\u2013\u2014\u2026][ \t]*\w+)+|\w+", " ".join(items).upper()
-    ):
-        if set(word) <= set(known):
-            letters |= set(word)
-        elif word != "AND":
-            strange.append(word[:20])
-    return letters, strange
+        return _failures.of_parts(self, name, message, link, *parts)

@@ -20,6 +20,14 @@ def trimmed(array: np.ndarray, ndim: int) -> np.ndarray:
     return array
 
 
+def fitted(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray | None:
+    """With this shape when only axes of length 1 differ, otherwise None."""
+    if array.shape == shape:
+        return array
+    long_axes = [[length for length in axes if length != 1] for axes in (array.shape, shape)]
+    return array.reshape(shape) if long_axes[0] == long_axes[1] else None
+
+
 def close(got: np.ndarray, expected: np.ndarray) -> bool:
     """Equal to about three digits (two in half precision), nan equal to nan."""
     got = trimmed(got, expected.ndim)

@@ -70,6 +70,11 @@ class Misconception:
     wrong: tuple[Callable, ...] = ()
     when: Callable[[Sequence[Seen]], bool] | None = None
 
+    @property
+    def text(self) -> str:
+        """The message as a learner reads it."""
+        return self.message
+
     def explains(self, trials: Sequence[Seen]) -> bool:
         compared = [seen for seen in trials if seen.trial.compared and seen.trial.required]
         if self.when is not None:
@@ -114,13 +119,19 @@ class Seen:
 class AnyExercise(Protocol):
     """What the registry needs to know of an exercise of any kind."""
 
-    id: str
-    title: str
-    link: str
-    sections: Mapping[str, str]
-
+    @property
+    def id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def link(self) -> str: ...
+    @property
+    def sections(self) -> Mapping[str, str]: ...
     @property
     def misconceptions(self) -> Sequence[Misconception]: ...
+    @property
+    def given(self) -> Mapping[str, object]: ...
+    def varied(self, code: str) -> AnyExercise: ...
     def probe(self, answer: object) -> dict[str, np.ndarray]: ...
     def diagnose(self, arrays: Arrays) -> Verdict: ...
 
@@ -144,9 +155,18 @@ class FunctionExercise:
     sections: Mapping[str, str]
     styles: tuple[str, ...] = ("numpy", "torch", "torch32")
 
+    @property
+    def given(self) -> dict[str, object]:
+        """No given values: the trials are the exercise's own."""
+        return {}
+
+    def varied(self, code: str) -> FunctionExercise:
+        """The exercise itself: a function is right for whatever it is called with."""
+        return self
+
     def probe(self, answer: object) -> dict[str, np.ndarray]:
         """Call the answer on every trial; return what happened as arrays."""
-        trouble = _uncallable(answer, self.trials[0].inputs)
+        trouble = why_uncallable(answer, self.trials[0].inputs)
         if trouble or not callable(answer):
             return {"answer/record": text_array(trouble)}
         arrays = {"answer/record": text_array({"status": "callable"})}
@@ -220,7 +240,7 @@ class FunctionExercise:
         wrong = [trial for trial in seen if not trial.right]
         shown = next((trial for trial in wrong if trial.returned), wrong[0])
         return _failures.verdict(
-            self, misconception.name, misconception.message, shown, misconception.link
+            self, misconception.name, misconception.text, shown, misconception.link
         )
 
     def _passed(self, seen: Sequence[Seen]) -> Verdict:
@@ -231,7 +251,7 @@ class FunctionExercise:
         return Verdict(self.id, True, "right", message)
 
 
-def _uncallable(answer: object, inputs: Mapping[str, object]) -> dict:
+def why_uncallable(answer: object, inputs: Mapping[str, object]) -> dict:
     """Why the answer cannot be called on these arguments; empty when it can."""
     if not callable(answer):
         return {"status": "uncallable", "type": type(answer).__name__[:80]}

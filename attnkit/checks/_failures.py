@@ -11,7 +11,8 @@ from attnkit.checks._compare import close, trimmed
 from attnkit.checks._verdict import Verdict
 
 if TYPE_CHECKING:
-    from attnkit.checks._engine import FunctionExercise, Seen
+    from attnkit.checks._engine import AnyExercise, FunctionExercise, Seen
+    from attnkit.checks._experiment import ExperimentExercise
 
 #: Name and message; the braces are filled in from what was recorded.
 COMMON: dict[str, str] = {
@@ -44,12 +45,26 @@ COMMON: dict[str, str] = {
     "wrong": "This is not what is expected, and not a mistake that has a name here. Do the small "
     "input below by hand and compare line by line.",
     "not-an-option": "There is no option {strange}. The letters are {letters}.",
+    "in-percent": "This is in percent, and a share from 0 to 1 is wanted: 0.7, not 70.",
+    "rounded-too-far": "This is right to one decimal. Two are wanted.",
+    "numbers-of-another-copy": "This is right for the values that the book prints. Yours are "
+    "others: work with the ones above the answer.",
+    "no-prediction": "There is no prediction{missing}. Write it down before you measure: {wanted}.",
+    "prediction-out-of-range": "The prediction {shown} is not what was asked for: {wanted}.",
+    "no-explanation": "Prediction and measurement are there, and no explanation yet: two or three "
+    "sentences on what you found.",
+    "explanation-too-short": "The explanation has {words} words. Say in two or three sentences "
+    "what you found and why, {wanted} words at least.",
+    "ignores-its-argument": "The measurement gives the same numbers for different seeds, so it "
+    "measured one run several times. Hand the seed on to everything that draws random numbers.",
+    "measured-otherwise": "These measurements are not what this experiment gives. Compare what is "
+    "measured, and on which data, with the text, word by word.",
     "unreadable-record": "What was recorded cannot be read: probe the answer again.",
 }
 
 
 def verdict(
-    exercise: FunctionExercise,
+    exercise: FunctionExercise | ExperimentExercise,
     name: str,
     message: str,
     seen: Seen | None = None,
@@ -57,7 +72,6 @@ def verdict(
     got: Mapping[str, object] | None = None,
 ) -> Verdict:
     """A failed verdict that shows one trial: of several results only those that differ."""
-    link = link or exercise.link
     example, expected = {}, {}
     if seen is not None:
         example, expected = dict(seen.trial.inputs), dict(seen.expected)
@@ -68,8 +82,17 @@ def verdict(
             got = {key: seen.got[key] for key in keys if key in seen.got}
             if seen.record["status"] == "raised":
                 got = _error(seen.record)
+    return of_parts(exercise, name, message, link, example, expected, dict(got or {}))
+
+
+def of_parts(
+    exercise: AnyExercise, name: str, message: str, link: str = "", *parts: Mapping
+) -> Verdict:
+    """A failed verdict; the parts are example, expected and got."""
+    link = link or exercise.link
+    example, expected, got = (dict(part) for part in parts or ({}, {}, {}))
     return Verdict(
-        exercise.id, False, name, message, example, expected, dict(got or {}), link,
+        exercise.id, False, name, message, example, expected, got, link,
         exercise.sections.get(link, link),
     )  # fmt: skip
 
@@ -78,7 +101,7 @@ def _same(seen: Seen, key: str) -> bool:
     return key in seen.got and close(seen.got[key], seen.expected[key])
 
 
-def uncallable(exercise: FunctionExercise, record: Mapping) -> Verdict:
+def uncallable(exercise: FunctionExercise | ExperimentExercise, record: Mapping) -> Verdict:
     name = {"uncallable": "not-callable", "arguments": "wrong-arguments"}.get(record["status"])
     if name is None:
         return unreadable(exercise)
@@ -86,8 +109,8 @@ def uncallable(exercise: FunctionExercise, record: Mapping) -> Verdict:
     return verdict(exercise, name, COMMON[name].format(call=exercise.call, **values))
 
 
-def unreadable(exercise: FunctionExercise) -> Verdict:
-    return verdict(exercise, "unreadable-record", COMMON["unreadable-record"])
+def unreadable(exercise: AnyExercise) -> Verdict:
+    return of_parts(exercise, "unreadable-record", COMMON["unreadable-record"])
 
 
 def general(exercise: FunctionExercise, trials: Sequence[Seen], again: Seen) -> Verdict | None:
@@ -97,7 +120,7 @@ def general(exercise: FunctionExercise, trials: Sequence[Seen], again: Seen) -> 
             # What overwrites an argument fails on some kinds of it: the cause, not the error.
             earlier = trials[: trials.index(seen)] if seen.record["status"] == "raised" else ()
             changes = _changed(exercise, earlier)
-            return _not_returned(exercise, seen) if changes is None else changes
+            return not_returned(exercise, seen) if changes is None else changes
     if any(not _alike(trials[0].got[key], again.got.get(key)) for key in exercise.results):
         second = {f"{key} (second call)": array for key, array in again.got.items()}
         message = COMMON["not-repeatable"]
@@ -132,7 +155,7 @@ def _error(record: Mapping) -> dict[str, object]:
     return {"error": f"{record.get('type')}: {record.get('message')}"}
 
 
-def _not_returned(exercise: FunctionExercise, seen: Seen) -> Verdict:
+def not_returned(exercise: FunctionExercise | ExperimentExercise, seen: Seen) -> Verdict:
     record = {key: value for key, value in seen.record.items() if key != "status"}
     status = seen.record["status"]
     name = {

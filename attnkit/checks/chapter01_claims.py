@@ -69,8 +69,8 @@ CLAIMS = ChoiceExercise(
         ),
         Slip(
             "chose-everything",
-            "Some of these contradict each other: B says that nothing can help the fixed vector, C "
-            "that more training does. Look each one up in the figure it speaks of.",
+            "Some of these contradict each other: {B} says that nothing can help the fixed vector, "
+            "{C} that more training does. Look each one up in the figure it speaks of.",
             "ch1-compare",
             rule=lambda chosen, right: chosen == set("ABCDEFG"),
         ),

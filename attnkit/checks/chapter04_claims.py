@@ -150,7 +150,7 @@ CLAIMS = ChoiceExercise(
         ),
         Slip(
             "chose-everything",
-            "Not all of them hold. Begin with E: look the two functions up in the table of "
+            "Not all of them hold. Begin with {E}: look the two functions up in the table of "
             "conventions.",
             "ch4-conventions",
             rule=lambda chosen, right: chosen == set("ABCDEFG"),

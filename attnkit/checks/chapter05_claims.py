@@ -136,8 +136,8 @@ CLAIMS = ChoiceExercise(
         ),
         Slip(
             "chose-everything",
-            "Not all of them hold. Begin with C and D: how do the outputs of the heads become one "
-            "vector?",
+            "Not all of them hold. Begin with {C} and {D}: how do the outputs of the heads become "
+            "one vector?",
             "ch5-concat",
             rule=lambda chosen, right: chosen == set("ABCDEFG"),
         ),

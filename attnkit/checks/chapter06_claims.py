@@ -132,7 +132,7 @@ CLAIMS = ChoiceExercise(
         ),
         Slip(
             "chose-everything",
-            "Not all of them hold. Begin with F: what does a row sum to, and why?",
+            "Not all of them hold. Begin with {F}: what does a row sum to, and why?",
             "ch6-axes",
             rule=lambda chosen, right: chosen == set("ABCDEFG"),
         ),

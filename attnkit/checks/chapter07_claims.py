@@ -151,7 +151,7 @@ CLAIMS = ChoiceExercise(
         ),
         Slip(
             "chose-everything",
-            "Not all of them hold. Begin with C: what is the largest entropy of 4 keys?",
+            "Not all of them hold. Begin with {C}: what is the largest entropy of 4 keys?",
             "ch7-rule",
             rule=lambda chosen, right: chosen == set("ABCDEFG"),
         ),

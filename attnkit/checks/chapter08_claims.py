@@ -146,7 +146,7 @@ CLAIMS = ChoiceExercise(
         ),
         Slip(
             "chose-everything",
-            "Not all of them hold. Begin with B: compute the product at the distances 5 and 6.",
+            "Not all of them hold. Begin with {B}: compute the product at the distances 5 and 6.",
             "ch8-monotone",
             rule=lambda chosen, right: chosen == set("ABCDEFG"),
         ),

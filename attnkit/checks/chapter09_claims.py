@@ -137,7 +137,7 @@ CLAIMS = ChoiceExercise(
         ),
         Slip(
             "chose-everything",
-            "Not all of them hold. Begin with G: how many scores has a map of 100 tokens?",
+            "Not all of them hold. Begin with {G}: how many scores has a map of 100 tokens?",
             "ch9-parallel",
             rule=lambda chosen, right: chosen == set("ABCDEFG"),
         ),

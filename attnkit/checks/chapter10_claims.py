@@ -135,7 +135,8 @@ CLAIMS = ChoiceExercise(
         ),
         Slip(
             "chose-everything",
-            "Not all of them hold. Begin with F: what does a head write when its weights are even?",
+            "Not all of them hold. Begin with {F}: what does a head write when its weights are "
+            "even?",
             "ch10-ablation",
             rule=lambda chosen, right: chosen == set("ABCDEFG"),
         ),

@@ -114,7 +114,7 @@ CLAIMS = ChoiceExercise(
         ),
         Slip(
             "chose-everything",
-            "Not all of them hold. Begin with A: what can a reader say about a name that comes "
+            "Not all of them hold. Begin with {A}: what can a reader say about a name that comes "
             "with two languages?",
             "ch11-names",
             rule=lambda chosen, right: chosen == set("ABCDEFG"),

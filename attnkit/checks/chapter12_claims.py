@@ -140,7 +140,7 @@ CLAIMS = ChoiceExercise(
         ),
         Slip(
             "chose-everything",
-            "Not all of them hold. Begin with B: compare the outputs of both on a few tokens.",
+            "Not all of them hold. Begin with {B}: compare the outputs of both on a few tokens.",
             "ch12-fused",
             rule=lambda chosen, right: chosen == set("ABCDEFG"),
         ),

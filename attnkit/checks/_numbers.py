@@ -1,0 +1,223 @@
+"""Exercises done by hand: the answer is numbers, and the given values may differ by copy."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attnkit.checks import _failures, _recording
+from attnkit.checks._compare import fitted, named
+from attnkit.checks._engine import Arrays, Misconception, Seen, Trial
+from attnkit.checks._read_numbers import read_numbers
+from attnkit.checks._recording import given_back, quiet, read_text, text_array, time_limit
+from attnkit.checks._verdict import Verdict
+
+#: So many draws are tried before an author is told that the wrong answers cannot be kept apart.
+DRAWS = 500
+#: What a wrong answer of an author's may raise on given values for which it makes no sense.
+_NO_RESULT = (ValueError, ArithmeticError, LookupError, TypeError)
+
+Results = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class NumbersExercise:
+    """An exercise done by hand: the answer is a number, or several.
+
+    Several come as a list, tuple or array in the order of ``results``, or as a dict by name. Every
+    number may be off by ``tolerance``: what two decimals allow. ``right(**given)`` computes the
+    answer, the ``wrong`` functions of the misconceptions take the same arguments.
+
+    ``given`` holds the values that the book prints, plain Python numbers, texts, tuples or lists.
+    ``draw(rng)`` returns others of the same names for a copy of the exercise: values for which two
+    wrong answers, or a wrong one and the right one, cannot be told apart are drawn again.
+    """
+
+    id: str
+    title: str
+    link: str
+    sections: Mapping[str, str]
+    given: Mapping[str, object]
+    draw: Callable[[random.Random], Mapping[str, object]]
+    results: tuple[str, ...]
+    right: Callable
+    misconceptions: tuple[Misconception, ...]
+    tolerance: float = 0.01
+    code: str = ""
+    book: Mapping[str, object] | None = None
+
+    def varied(self, code: str) -> NumbersExercise:
+        """The exercise with the values of one copy; the book's own for the code "".
+
+        Raises:
+            ValueError: when no draw keeps right and wrong answers apart.
+        """
+        book = self.given if self.book is None else self.book
+        if not code:
+            return replace(self, given=book, code="", book=None)
+        rng, clash = random.Random(f"{self.id}/{code}"), ""
+        for _ in range(DRAWS):
+            given = self.draw(rng)
+            if set(given) != set(book):
+                raise ValueError(f"{self.id}: draw gives {list(given)}, expected {list(book)}")
+            copy = replace(self, given={k: given[k] for k in book}, code=code, book=book)
+            clash = copy.clash()
+            if not clash:
+                return copy
+        raise ValueError(f"{self.id}: in {DRAWS} draws {clash}. Draw from more values, or others.")
+
+    def clash(self) -> str:
+        """Which two answers are the same within the tolerance, in words; empty when none."""
+        rivals = list(self._rivals())
+        for name, outcome in rivals:
+            if outcome is None or not all(np.isfinite(array).all() for array in outcome.values()):
+                return f"{name!r} has no finite result"
+        for number, (name, outcome) in enumerate(rivals):
+            for other, another in rivals[:number]:
+                if name != other and not _apart(outcome, another, 2 * self.tolerance):
+                    return f"{other!r} and {name!r} have the same result"
+        return ""
+
+    def _rivals(self) -> Iterator[tuple[str, Results | None]]:
+        yield "right", self._outcome(self.right)
+        if self.book is not None:
+            yield "right for the book's values", self._outcome(self.right, self.book)
+        for wrong in self.misconceptions:
+            for form in wrong.wrong:
+                yield wrong.name, self._outcome(form)
+
+    def _outcome(self, function: Callable, given: Mapping | None = None) -> Results | None:
+        try:
+            with np.errstate(all="ignore"):
+                outcome = function(**(self.given if given is None else given))
+            return {k: np.asarray(a, dtype=float) for k, a in named(outcome, self.results).items()}
+        except _NO_RESULT:
+            return None
+
+    def probe(self, answer: object) -> dict[str, np.ndarray]:
+        """Record the numbers of the answer, or why there are none."""
+        try:
+            with given_back(), quiet(), time_limit(_recording.CALL_SECONDS):
+                record, arrays = read_numbers(answer, self.results)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            record, arrays = {"status": "type", "type": type(answer).__name__[:80]}, {}
+        return {"answer/record": text_array(record)} | {
+            f"answer/{name}": array for name, array in arrays.items()
+        }
+
+    def diagnose(self, arrays: Arrays) -> Verdict:
+        """Turn recorded numbers into a verdict."""
+        try:
+            record = read_text(arrays["answer/record"])
+            if record.get("status") != "numbers":
+                return self._no_numbers(record)
+            got = {name: np.asarray(arrays[f"answer/{name}"]) for name in self.results}
+            if any(array.dtype.kind not in "biuf" for array in got.values()):
+                raise ValueError("not numbers")
+        except (KeyError, ValueError, TypeError, AttributeError):
+            return _failures.unreadable(self)
+        got = {name: array.astype(np.float64) for name, array in got.items()}
+        right = self._outcome(self.right)
+        assert right is not None, f"{self.id}: right has no result for {self.given}"
+        if self._near(got, right):
+            return Verdict(self.id, True, "right", "Right, as far as two decimals go.")
+        for wrong in self.misconceptions:
+            form = self._form(wrong, got, right)
+            if form is not None:
+                return self._named(wrong, form, got)
+        return self._unnamed(got, right)
+
+    def _near(self, got: Results, wanted: Results | None) -> bool:
+        if wanted is None:
+            return False
+        pairs = [(fitted(got[name], array.shape), array) for name, array in wanted.items()]
+        return all(
+            g is not None and np.allclose(g, a, rtol=1e-6, atol=self.tolerance + 1e-9)
+            for g, a in pairs
+        )
+
+    def _form(self, wrong: Misconception, got: Results, right: Results) -> Callable | None:
+        """The function of a misconception that gives these numbers."""
+        if wrong.when is not None:
+            seen = Seen(Trial("given", self.given), {"status": "returned"}, got, right)
+            return wrong.wrong[0] if wrong.wrong else self.right if wrong.when([seen]) else None
+        fits = (form for form in wrong.wrong if self._near(got, self._outcome(form)))
+        return next(fits, None)
+
+    def _named(self, wrong: Misconception, form: Callable, got: Results) -> Verdict:
+        """Shows the mistake on other values: the right numbers stay for the learner to find."""
+        book = self.varied("")
+        case = book.varied(f"{self.code}/shown")
+        example = {f"{name} (another case)": value for name, value in case.given.items()}
+        expected, mistaken = case._outcome(case.right) or {}, case._outcome(form) or {}
+        if form is self.right:
+            example, expected, mistaken = dict(self.given), {}, got
+        return self._verdict(wrong.name, wrong.text, wrong.link, example, expected, mistaken)
+
+    def _unnamed(self, got: Results, right: Results) -> Verdict:
+        if self.book is not None and self._near(got, self._outcome(self.right, self.book)):
+            return self._common("numbers-of-another-copy", got)
+        for name, array in right.items():
+            if fitted(got[name], array.shape) is None:
+                values = {"result": name, "shape": got[name].shape, "expected": array.shape}
+                return self._common("wrong-shape", got, **values)
+            if not np.isfinite(got[name]).all():
+                return self._common("not-a-number", got, result=name)
+        shares = all((np.abs(array) <= 1).all() for array in right.values())
+        hundredth = {name: array / 100 for name, array in got.items()}
+        if shares and self._near(hundredth, right):
+            return self._common("in-percent", got)
+        if self._near(got, {name: array.round(1) for name, array in right.items()}):
+            return self._common("rounded-too-far", got)
+        message = (
+            "This is not what is expected, and not a mistake that has a name here. Write every "
+            "step down, with the values below, and compare it with the section."
+        )
+        return self._verdict("wrong", message, "", self.given, {}, got)
+
+    def _no_numbers(self, record: Mapping) -> Verdict:
+        status, names = record.get("status"), ", ".join(self.results)
+        values = {key: record.get(key, "") for key in ("type", "shape", "count")}
+        values["result"] = record.get("result", "The answer")
+        if status == "not-yet":
+            message = f"There is no answer yet: put {names} in place of the stub."
+            return self._verdict("not-written-yet", message)
+        if status == "text":
+            message = (
+                f"{values['result']} is text. Write numbers without quotation marks: 0.25, "
+                f"not '0.25', and no % sign behind it."
+            )
+            return self._verdict("wrong-type", message)
+        if status == "count":
+            message = f"The answer has {record.get('count')} of the {len(self.results)} results "
+            return self._verdict("wrong-count", f"{message}that are wanted: {names}.")
+        name = {"type": "wrong-type", "size": "too-large"}.get(str(status))
+        return _failures.unreadable(self) if name is None else self._common(name, None, **values)
+
+    def _common(self, name: str, got: Results | None = None, **values: object) -> Verdict:
+        example = {} if got is None else self.given
+        message = _failures.COMMON[name].format(**values)
+        return self._verdict(name, message, "", example, {}, got or {})
+
+    def _verdict(self, name: str, message: str, link: str = "", *parts: Mapping) -> Verdict:
+        return _failures.of_parts(self, name, message, link, *parts)
+
+
+def _apart(one: Results | None, other: Results | None, distance: float) -> bool:
+    if one is None or other is None:
+        return False
+    for name, array in one.items():
+        fit = fitted(other[name], array.shape)
+        if fit is None or not np.allclose(fit, array, rtol=2e-6, atol=distance + 1e-9):
+            return True
+    return False
+
+
+def forms(wrongs: Sequence[Misconception]) -> Iterator[tuple[str, Callable]]:
+    """Name and function of every wrong answer that is declared by a function."""
+    return ((wrong.name, form) for wrong in wrongs for form in wrong.wrong)
