@@ -54,7 +54,7 @@ class PageNotebook:
         self.cells: list[nbformat.NotebookNode] = []
         self.text: list[str] = [self.first_note()]
         self.waiting = [i for i, cell in enumerate(self.page.cells) if cell.kind == "code"]
-        answer: Cell | None = None
+        self.answer: Cell | None = None
         for kind, line, content in self.writer.stream(self.doctree):
             self.hidden_before(line, content if kind == "cell" else None)
             if kind == "cell":
@@ -62,15 +62,17 @@ class PageNotebook:
                 self.waiting.remove(content)
                 continue
             inside = self.answer_at(line)
-            if inside is not answer or kind == "heading" or len(self.text) == 1 == len(self.cells):
-                self.flush(answer)
-            answer = inside
+            new = inside is not self.answer or kind == "heading"
+            if new or len(self.text) == 1 == len(self.cells):
+                self.flush()
+            self.answer = inside
             self.text.append(content)
-        self.flush(answer)
+        self.flush()
+        self.answer = None
         self.hidden_before(len(self.page.lines) + 1, None)
         if said := references(self.app, self.docname):
             self.text = ["## References", said]
-            self.flush(None)
+            self.flush()
         notebook = nbformat.v4.new_notebook(cells=self.cells)
         notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
         notebook.nbformat_minor = 5
@@ -85,7 +87,7 @@ class PageNotebook:
         for waiting in list(self.waiting):
             cell = self.page.cells[waiting]
             if waiting < index if index is not None else cell.line < line:
-                self.flush(None)
+                self.flush()
                 self.code(waiting)
                 self.waiting.remove(waiting)
 
@@ -94,16 +96,16 @@ class PageNotebook:
         cells = (c for c in self.page.cells if c.kind == "markdown" and c.nbgrader)
         return next((c for c in cells if c.start < line <= c.end), None)
 
-    def flush(self, answer: Cell | None) -> None:
+    def flush(self) -> None:
         text = "\n\n".join(self.text)
         self.text = []
         if not text.strip():
             return
         if leak := raw_myst(text):
             raise SourceError(self.where, 1, f"MyST would reach the notebook raw: {leak!r}")
-        cell = nbformat.v4.new_markdown_cell(self.words(text, answer))
-        if answer is not None:
-            cell.metadata["nbgrader"] = metadata(answer, "markdown")
+        cell = nbformat.v4.new_markdown_cell(self.words(text))
+        if self.answer is not None:
+            cell.metadata["nbgrader"] = metadata(self.answer, "markdown")
         used = {name: data for name, data in self.attachments.items() if f":{name})" in text}
         if used:
             cell["attachments"] = used
@@ -111,7 +113,7 @@ class PageNotebook:
 
     def code(self, index: int) -> None:
         cell = self.page.cells[index]
-        self.flush(None)
+        self.flush()
         source = self.program(cell)
         if source is None or not source.strip():
             return
@@ -132,7 +134,7 @@ class PageNotebook:
         """What the notebook shows of a code cell; None for nothing."""
         return stripped(cell, self.where) if self.public else cell.source
 
-    def words(self, text: str, answer: Cell | None) -> str:
+    def words(self, text: str) -> str:
         """What the notebook shows of a Markdown cell, which may be an answer's."""
         return text
 

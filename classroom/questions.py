@@ -121,7 +121,8 @@ class _Exercise:
                 f"{self.file}, cell {_id(cell)}: its rubric lines add up to "
                 f"{sum(c.points for c in rubric):g} points, the cell has {points:g}"
             )
-        part = _id(cell).removeprefix(f"{self.check_of(cell)}-")
+        prefix = self.check_of(cell) or self.label.removeprefix("ex-")
+        part = _id(cell).removeprefix(f"{prefix}-")
         return self.question(cell, [cell], "open", part=part, rubric=rubric)
 
     def question(self, cell, answers, kind, check="", expression="", part="", rubric=()):
