@@ -69,7 +69,7 @@ function render({ model, el }) {
     const away = event.key === "Delete" || event.key === "Backspace";
     if (to === undefined && !away) return;
     event.preventDefault();
-    if (away && !shown.deleted.includes(at)) turn(at);
+    if (away && !model.get("deleted").includes(at)) turn(at);
     if (to !== undefined && to >= 0 && to < item.text.length) signs[to].node.focus();
   }, { signal });
   const turn = (/** @type {number} */ place) => {
@@ -81,6 +81,7 @@ function render({ model, el }) {
   const offered = (/** @type {Element} */ node, /** @type {boolean} */ is) =>
     (is ? node.removeAttribute("aria-disabled") : setAttribute(node, "aria-disabled", "true"));
   const top = button("Delete the most attended", () => {
+    update(); // a press before the last one is drawn
     if (isLeft()) turn(argmax(weights));
   }, signal);
   const restore = button("Restore all", () => commit(model, { deleted: [] }), signal);

@@ -90,7 +90,10 @@ function render({ model, el }) {
   const another = make("button", { type: "button", class: "aw-button" });
   another.addEventListener(
     "click",
-    () => commit(model, { example: (shown.example + 1) % examples[shown.at].length }),
+    () => {
+      update(); // a press before the last one is drawn
+      commit(model, { example: (shown.example + 1) % examples[shown.at].length });
+    },
     { signal },
   );
   const which = make("select", { class: "aw-select" }, ...mapped.map((m) => make("option", { value: m }, m)));

@@ -54,7 +54,10 @@ function render({ model, el }) {
   let timer = 0;
   const player = button("", () => (timer ? pause() : still.matches ? advance() : play()), signal, "aw-sn-play");
   const name = () => setText(player, still.matches ? (shown.at === last ? "First step" : "Next step") : timer ? "Pause" : "Play");
-  const advance = () => commit(model, { step: steps[shown.at === last ? 0 : shown.at + 1] });
+  const advance = () => {
+    const at = nearest(model.get("step")); // drawn or not yet
+    commit(model, { step: steps[at === last ? 0 : at + 1] });
+  };
   function play() {
     advance();
     timer = window.setTimeout(next, PAUSE);

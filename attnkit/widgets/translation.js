@@ -70,7 +70,10 @@ function render({ model, el }) {
     const word = model.get("word");
     commit(model, { example, word: word < items[example].words.length ? word : 0 });
   };
-  const step = (/** @type {number} */ by) => choose((shown.example + by + items.length) % items.length);
+  const step = (/** @type {number} */ by) => {
+    const from = Math.min(model.get("example"), items.length - 1); // drawn or not yet
+    choose((from + by + items.length) % items.length);
+  };
   select.addEventListener("change", () => choose(Number(select.value)), { signal });
   previous.addEventListener("click", () => step(-1), { signal });
   next.addEventListener("click", () => step(1), { signal });

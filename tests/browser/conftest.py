@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from widget_page import WidgetPage
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,6 +44,9 @@ CURE = (
     "No Chromium found. Set CHROMIUM to its path, or install one: `apt-get install "
     "chromium-headless-shell`, `apt-get install chromium` or `playwright install chromium`."
 )
+#: Milliseconds that a test waits for what it expects; a machine may be busy with other things.
+PATIENCE = 30_000
+expect.set_options(timeout=PATIENCE)
 SHIFT = """() => new Promise((done) => {
   let sum = 0;
   new PerformanceObserver((list) => {
@@ -51,6 +54,19 @@ SHIFT = """() => new Promise((done) => {
   }).observe({ type: "layout-shift", buffered: true });
   setTimeout(() => done(sum), 300);
 })"""
+#: Nothing more will move by itself: fonts and pictures are there, and each widget is live or has
+#: said why it is not (a page without the widgets' script has none to wait for).
+READY = """async () => {
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  await document.fonts.ready;
+  const pictures = [...document.images].filter((one) => !one.complete && one.loading !== "lazy");
+  await Promise.all(pictures.map((one) => new Promise((done) => (one.onload = one.onerror = done))));
+  const waits = () => "attnWidgets" in window && [...document.querySelectorAll(".attn-widget")].some(
+    (place) => !["live", "static"].includes(place.dataset.attnState));
+  while (waits()) await frame();
+  await frame();
+  await frame();
+}"""
 
 
 @dataclass
@@ -64,6 +80,10 @@ class Visit:
     errors: list[str] = field(default_factory=list)
     #: The layout shift of a page when it had loaded; of a `first_look` alone.
     shifted: float = float("nan")
+
+    def ready(self) -> None:
+        """Wait until the page has come to rest."""
+        self.page.evaluate(READY)
 
     def shift(self) -> float:
         """The sum of all layout shifts since the page was opened."""
@@ -158,13 +178,13 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Visit]]:
     contexts = []
 
     def open_(
-        url: str | None = None, *, width=1280, height=800, scheme="light", timeout=15_000, **options
+        url: str | None = None, *, width=1280, height=800, scheme="light", **options
     ) -> Visit:
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, **options
         )
         contexts.append(context)
-        context.set_default_timeout(timeout)
+        context.set_default_timeout(PATIENCE)
         visit = record(context.new_page())
         if url is not None:
             visit.page.goto(url, wait_until="load")
@@ -240,7 +260,7 @@ def first_look(browser: Browser, site: str) -> Iterator[Callable[[str, int], Vis
             kept.pop(key).page.context.close()
         if (name, width) not in kept:
             context = browser.new_context(viewport={"width": width, "height": 800})
-            context.set_default_timeout(15_000)
+            context.set_default_timeout(PATIENCE)
             visit = record(context.new_page())
             visit.page.goto(site + name, wait_until="networkidle")
             visit.shifted = visit.shift()

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from widget_page import UNFOLD_ALL
 
 #: kB after gzip: everything a first visit to a chapter asks for, pictures and widget data apart.
 FIRST_VISIT, NEXT_CHAPTER, WIDGET_DATA = 350, 80, 300
@@ -21,7 +22,9 @@ EXCEPTIONS: dict[str, str] = {}
 WIDGET = re.compile(
     r'<script type="application/vnd\.jupyter\.widget-(?:state|view)\+json">.*?</script>', re.S
 )
-OPEN_ALL = "for (const box of document.querySelectorAll('details')) box.open = true"
+#: Opens every box, and waits until the page knows it: `toggle` is heard, two frames are drawn.
+OPEN_ALL = f"""() => ({UNFOLD_ALL})().then(() => new Promise(
+  (done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))))"""
 
 
 class Outline(HTMLParser):
@@ -215,7 +218,6 @@ UNREACHABLE = """() => [...document.querySelectorAll("body *")].filter((box) => 
 def test_what_scrolls_sideways_can_be_scrolled_by_keyboard(whole_page, first_look):
     page = first_look(whole_page, 360).page
     page.evaluate(OPEN_ALL)
-    page.wait_for_timeout(100)
     assert not page.evaluate(UNREACHABLE)
 
 
@@ -238,7 +240,7 @@ def test_nothing_jumps_below_a_widget_whose_script_comes_late(site, chapter, fir
                 "(place) => scrollTo({ top: place.getBoundingClientRect().bottom + scrollY - 400,"
                 ' behavior: "instant" })'
             )
-            visit.page.wait_for_timeout(500)
+            visit.ready()
             before = visit.shift()
             held.pop().continue_()
             visit.page.locator(".attn-sized[data-attn-state=live]").nth(count - 1).wait_for()

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 from small_book import build
 from test_pages import OPEN_ALL, UNREACHABLE, axe
 
@@ -62,7 +63,6 @@ def test_the_page_with_everything_is_clean(address, open_page):
 def test_on_a_phone_nothing_is_cut_off_and_all_that_scrolls_is_reached(address, open_page):
     visit = open_page(address, width=320, height=640)
     visit.page.evaluate(OPEN_ALL)
-    visit.page.wait_for_timeout(100)
     assert visit.page.evaluate("document.scrollingElement.scrollWidth") <= 320
     assert visit.page.evaluate(UNREACHABLE) == []
     wide = visit.page.locator(".math-scroll[tabindex='0']")
@@ -78,9 +78,9 @@ def test_the_first_tab_skips_to_the_text(address, open_page):
     page.keyboard.press("Tab")
     assert "Skip to the text" in focused(page)
     # It slides in, and the jump is a task of its own: each is waited for, and must come.
-    page.wait_for_function("document.activeElement.getBoundingClientRect().top >= 0", timeout=5000)
+    page.wait_for_function("document.activeElement.getBoundingClientRect().top >= 0")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.id === 'main-content'", timeout=5000)
+    page.wait_for_function("document.activeElement.id === 'main-content'")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('main') !== null")
 
@@ -92,15 +92,15 @@ def test_colours_follow_the_system_and_the_switch_and_are_kept(address, open_pag
     switch = page.get_by_role("button", name="Colours: as the system")
     switch.focus()
     page.keyboard.press("Enter")
-    assert page.locator("html").get_attribute("data-theme") == "dark"
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     dark = page.evaluate(ground)
     assert dark != light
-    assert page.get_by_role("button", name="Colours: dark").count() == 1
+    expect(page.get_by_role("button", name="Colours: dark")).to_have_count(1)
     page.reload()
     assert page.evaluate(ground) == dark
     page.keyboard.press("Tab")
     page.get_by_role("button", name="Colours: dark").press("Enter")
-    assert page.locator("html").get_attribute("data-theme") == "light"
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
     page.get_by_role("button", name="Colours: light").press("Enter")
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
@@ -110,13 +110,13 @@ def test_chapters_open_and_close_by_keyboard_on_a_phone(address, open_page):
     page = open_page(address, width=360).page
     toggle = page.get_by_role("button", name="Chapters")
     links = page.get_by_role("navigation", name="Chapters")
-    assert links.is_hidden()
+    expect(links).to_be_hidden()
     toggle.press("Enter")
-    assert toggle.get_attribute("aria-expanded") == "true"
-    assert links.get_by_role("link", name="Second page").is_visible()
+    expect(toggle).to_have_attribute("aria-expanded", "true")
+    expect(links.get_by_role("link", name="Second page")).to_be_visible()
     page.keyboard.press("Tab")
     page.keyboard.press("Escape")
-    assert links.is_hidden()
+    expect(links).to_be_hidden()
     assert page.evaluate("document.activeElement.className").endswith("nav-toggle")
 
 
@@ -128,7 +128,7 @@ def test_boxes_open_by_keyboard_and_for_a_link_into_them(address, open_page):
         summary = boxes.nth(i).locator("summary").first
         assert summary.inner_text().strip()
         summary.press("Enter")
-        assert boxes.nth(i).evaluate("box => box.open"), summary.inner_text()
+        expect(boxes.nth(i), summary.inner_text()).to_have_attribute("open", "")
     hidden = boxes.locator("code").first
     hidden.evaluate("code => { code.id = 'inside'; code.closest('details').open = false }")
     page.evaluate("location.hash = '#inside'")
@@ -173,7 +173,7 @@ def test_search_finds_words_of_both_languages(address, open_page, query, found, 
         text.wait_for()
         assert "\\" not in text.inner_text(), "no TeX in the excerpt"
     assert visit.complaints == []
-    assert page.locator(".search-page input").input_value() == query
+    expect(page.locator(".search-page input")).to_have_value(query)
 
 
 def test_search_works_in_pages_opened_as_files(book, open_page):

@@ -7,7 +7,7 @@ import random
 import matplotlib
 import pytest
 import torch
-from widget_page import WidgetPage, load_functions, load_module
+from widget_page import WidgetPage, load_functions, load_module, unfold
 
 from attnkit.widgets import ScalingWidget, TemperatureWidget, assets, measures, ratios, tables
 from attnkit.widgets.pairs import decode, encode, packed
@@ -230,7 +230,7 @@ def test_scores_of_the_page_are_those_of_python(browser):
     board = WidgetPage(page)
     widget = ScalingWidget(revealed=True)
     view = board.mount(widget)
-    view.locator("summary").click()
+    unfold(view.locator("summary"))
     rng = random.Random(8)
     for _ in range(24):
         widget.d_k = rng.choice([1, 2, 1024, rng.randint(1, 1024)])

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from playwright.sync_api import expect
-from widget_page import WidgetPage
+from widget_page import WidgetPage, unfold
 
 from attnkit.widgets import BottleneckGame, assets
 
@@ -347,7 +347,7 @@ def test_everything_can_be_skipped(start):
     expect(game.live).to_have_text(
         "The models’ curves are drawn; the table below has their numbers."
     )
-    game.view.get_by_text("The curves as a table").click()
+    unfold(game.view.get_by_text("The curves as a table"))
     rows = game.view.locator("details").first.locator("tbody tr").all_inner_texts()
     assert rows[0].split("\t") == ["4", "fixed vector", "100 %", "90.0 % to 100 %"]
     assert len(rows) == 6

@@ -14,6 +14,7 @@ from matplotlib.image import imread
 from numeral_samples import length_widget, translation_widget
 from playwright.sync_api import expect
 from threshold_samples import threshold_widget, two_models
+from widget_page import spoken, unfold
 
 from attnkit.widgets import (
     BottleneckGame,
@@ -261,10 +262,9 @@ def test_cleanup_leaves_nothing(board):
 def test_the_summary_speaks_only_after_a_pause(board):
     view = board.mount(ScalingWidget(revealed=True))
     live = view.locator("[aria-live=polite]")
-    before = live.inner_text()
-    view.get_by_role("slider", name="Key dimension d_k").press("End")
-    board.settled()
-    assert live.inner_text() == before
+    slider = view.get_by_role("slider", name="Key dimension d_k")
+    _, pause = spoken(live, lambda: slider.press("End"))
+    assert pause > 500
     expect(live).to_contain_text("d_k 1024, divided by root d_k")
     expect(live).to_contain_text(re.compile(r"Largest weight [\d.]+ %, entropy"))
 
@@ -274,7 +274,7 @@ def test_the_summary_speaks_only_after_a_pause(board):
 
 def test_labels_are_text_in_their_language(board):
     view = board.mount(SoftmaxWidget([float(i) for i in range(9)], [*HOSTILE, "中国", "中国"]))
-    view.locator("summary").click()
+    unfold(view.locator("summary"))
     tokens = view.locator(".aw-row .aw-token")
     assert tokens.all_text_contents()[:4] == [HOSTILE[0], HOSTILE[1], "a⏎b", "(empty)"]
     assert view.locator("img").count() == 0
@@ -346,9 +346,7 @@ def widgets_of_all_kinds(board):
     board.mount(cost_widget(many, quantity="memory", shown=[]), "manycosts")
     slider = board.page.locator(".classes").get_by_role("slider", name="Sink: lift")
     slider.press("Home")  # some of the classes are marked as changed
-    for details in board.page.locator("details").all():
-        details.evaluate("(d) => { d.open = true; }")
-    board.settled()
+    board.unfold_all()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -451,9 +449,7 @@ def test_numbers_and_tokens_stay_on_one_line(open_board):
     board.mount(TemperatureWidget(wanted=[0.01, 0.02, 100], revealed=True), "apart")
     board.mount(translation_widget(example=1, word=7), "longword")
     board.mount(length_widget(), "length")
-    for details in board.page.locator("details").all():
-        details.evaluate("(d) => { d.open = true; }")
-    board.settled()
+    board.unfold_all()
     cells = board.page.locator(
         ".aw-table tbody :is(th, td), .aw-pairs tbody :is(th, td:not(:last-child)), "
         ".aw-pairs th:nth-child(3), .aw-weight-cell, .aw-tile-share"
@@ -473,7 +469,7 @@ def test_numbers_and_tokens_stay_on_one_line(open_board):
 def test_a_table_that_scrolls_shows_it(open_board):
     board = open_board(viewport={"width": 360, "height": 1600})
     view = board.mount(translation_widget(example=1))
-    view.locator("summary").click()
+    unfold(view.locator("summary"))
     scroller = view.locator(".aw-scroll")
     board.settled()
     assert scroller.evaluate("(s) => s.scrollWidth - s.clientWidth") > 100

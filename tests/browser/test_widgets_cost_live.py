@@ -7,7 +7,7 @@ import re
 import pytest
 from cost_samples import CURVES, SIZES, cost_widget, measured
 from playwright.sync_api import expect
-from widget_page import load_functions
+from widget_page import load_functions, unfold
 
 from attnkit.widgets import CostWidget
 from attnkit.widgets.cost_data import amount, significant, span
@@ -191,7 +191,7 @@ def test_what_is_said(board):
 
 def test_the_table_says_what_was_not_run(board):
     view = board.mount(cost_widget())
-    view.locator("summary").click()
+    unfold(view.locator("summary"))
     rows = [row.inner_text().split("\t") for row in view.locator("tbody tr").all()]
     assert [row[0] for row in rows] == [f"{n:,}" for n in SIZES]
     for row, n in zip(rows, SIZES, strict=True):

@@ -6,6 +6,7 @@ from statistics import median
 import pytest
 from heads_samples import NUMBERS, PLACES, heads_run, heads_widget
 from playwright.sync_api import expect
+from widget_page import unfold
 
 from attnkit.widgets import HeadsRun, HeadsWidget, maps, measures
 
@@ -128,8 +129,8 @@ def test_the_slider_moves_through_the_models(board):
 
 def test_tables_hold_the_numbers(board):
     view = board.mount(heads_widget(revealed=True, num_heads=2, head=1))
-    for toggle in view.locator("summary").all():
-        toggle.click()
+    for summary in view.locator("summary").all():
+        unfold(summary)
     rates, weights = view.locator("tbody").all()
     first = rates.locator("tr").first.locator("th, td").all_inner_texts()
     accuracy = sorted(heads_run(1).accuracy)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from map_samples import causal, heads, words
 from playwright.sync_api import expect
-from widget_page import check_heads_scroll_inside, load_functions
+from widget_page import check_heads_scroll_inside, load_functions, unfold
 
 from attnkit.widgets import HeadBrowser, SnapshotWidget, maps, measures, packing
 
@@ -229,8 +229,7 @@ def test_bars_and_table_have_the_numbers(board):
     assert shares == [measures.whole_percent(w) for w in row.values.tolist()]
     names = view.locator(".aw-hb-bar-name").all_inner_texts()
     assert names == [words(5)[i] for i in row.indices.tolist()]
-    view.locator("summary").click()
-    expect(view.locator("tbody td").first).to_be_visible()
+    unfold(view.locator("summary"))
     cells = view.locator("tbody td").all_inner_texts()
     flat = zip(widget.weights().flatten().tolist(), causal(5).flatten().tolist(), strict=True)
     assert cells == [measures.whole_percent(w) if may else "blocked" for w, may in flat]
@@ -282,9 +281,7 @@ def test_tokens_are_text_and_carry_their_language(board):
     weights = heads(2, 2, 5, 5)
     board.mount(HeadBrowser(weights, HOSTILE, names=["<b>one</b>", "two"]), "all")
     board.mount(SnapshotWidget(weights, [1, 2], HOSTILE), "film")
-    for details in board.page.locator("details").all():
-        details.evaluate("(d) => { d.open = true; }")
-    board.settled()
+    board.unfold_all()
     assert board.page.locator("main img, main b").count() == 0
     labels = board.page.locator(".all .aw-map-queries bdi").all_inner_texts()
     assert labels == ["<img src=x …", "cost$5", "a⏎b", "(empty)", "مرحبا"]
@@ -319,28 +316,32 @@ def test_the_slider_walks_through_the_run(board):
 
 
 def test_the_run_plays_when_asked_and_stops_at_its_end(board):
+    clock = board.page.clock
+    clock.install()
     view = board.mount(film(step=0))
-    board.page.wait_for_timeout(600)
+    clock.run_for(600)
     assert board.get("step") == 0  # never by itself
     play = view.get_by_role("button", name="Play")
     play.click()
     expect(view.get_by_role("button", name="Pause")).to_be_visible()
-    expect(view.locator(".aw-sn-title")).to_contain_text("Step 200", timeout=10_000)
+    clock.run_for(3000)
+    expect(view.locator(".aw-sn-title")).to_contain_text("Step 200")
     expect(play).to_be_visible()
-    play.click()  # again from the start
-    board.settled()
+    view = board.mount(SnapshotWidget(heads(90, 1, 2, 2), range(90), step=89), "long")
+    view.get_by_role("button", name="Play").click()  # again from the start
     view.get_by_role("button", name="Pause").click()
-    stopped = board.get("step")
-    board.page.wait_for_timeout(600)
-    assert board.get("step") == stopped < 200
+    stopped = board.get("step", "long")
+    clock.run_for(1500)
+    assert board.get("step", "long") == stopped < 89
 
 
 def test_with_reduced_motion_the_button_goes_one_step(open_board):
     board = open_board(reduced_motion="reduce")
-    view = board.mount(film(step=10))
-    view.get_by_role("button", name="Next step").click()
-    board.page.wait_for_timeout(700)
-    assert board.get("step") == 40
+    board.page.clock.install()
+    view = board.mount(film(step=0))
+    view.get_by_role("button", name="Next step").evaluate("(b) => { b.click(); b.click(); }")
+    board.page.clock.run_for(1500)
+    assert board.get("step") == 40  # two presses, two steps, and none by itself
     view.get_by_role("button", name="Next step").click()
     view.get_by_role("button", name="First step").click()
     assert board.get("step") == 0
@@ -350,6 +351,7 @@ def test_with_reduced_motion_the_button_goes_one_step(open_board):
 
 
 def test_two_views_stay_in_step_and_cleanup_leaves_nothing(board):
+    board.page.clock.install()
     for name, widget, trait, value, selector, text in [
         ("all", browser_widget(), "layer", 2, ".aw-hb-name", "layer 2, head 0"),
         ("film", film(), "step", 10, ".aw-sn-title", "Step 10, head 0, loss 1.25"),
@@ -364,7 +366,7 @@ def test_two_views_stay_in_step_and_cleanup_leaves_nothing(board):
         assert board.page.evaluate(f"{model}.count()") == 0
         assert board.page.locator(f".view.{name} > *").count() == 0
         left = board.get("step", name) if name == "film" else 0
-        board.page.wait_for_timeout(550)
+        board.page.clock.run_for(1500)
         assert (board.get("step", name) if name == "film" else 0) == left
 
 

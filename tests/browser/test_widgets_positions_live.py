@@ -6,7 +6,7 @@ import re
 import pytest
 import torch
 from playwright.sync_api import expect
-from widget_page import load_functions
+from widget_page import load_functions, unfold
 
 from attnkit.positional import sinusoidal_encoding
 from attnkit.widgets import PositionWidget
@@ -209,7 +209,7 @@ def test_the_tables_hold_what_is_drawn(board):
     widget = PositionWidget(14, 11, position=7)
     view = board.mount(widget)
     for summary in view.locator("summary").all():
-        summary.click()
+        unfold(summary)
     first, second = view.locator("tbody").all()
     sine = widget.encoding()[7, 4]
     assert first.locator("tr").nth(2).inner_text().split("\t") == [

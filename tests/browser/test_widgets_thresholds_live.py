@@ -8,7 +8,7 @@ import pytest
 from map_samples import causal, words
 from playwright.sync_api import expect
 from threshold_samples import example, table, threshold_widget, two_models
-from widget_page import check_heads_scroll_inside, load_functions
+from widget_page import check_heads_scroll_inside, load_functions, spoken, unfold
 
 from attnkit.patterns import HeadRow, Measure, Thresholds
 from attnkit.widgets import SimpleThresholds, ThresholdWidget, maps, thresholds_rule
@@ -352,12 +352,9 @@ def test_the_summary_speaks_only_after_a_pause(board):
     start = f"corrected classes: {counts[0][1]} of 24 heads {counts[0][0]}, {counts[1][1]} "
     said = live.evaluate("(n) => n.textContent")
     assert said.startswith(start + counts[1][0])
-    board.page.wait_for_timeout(900)
-    assert live.evaluate("(n) => n.textContent") == said
-    view.get_by_role("slider", name="Sink: lift").press("Home")
-    board.settled()
-    assert live.evaluate("(n) => n.textContent") == said
-    expect(live).to_contain_text("The last move changed")
+    slider = view.get_by_role("slider", name="Sink: lift")
+    news, pause = spoken(live, lambda: slider.press("Home"))
+    assert "The last move changed" in news and pause > 500
     view.get_by_role("gridcell").nth(7).click()
     expect(live).to_contain_text("layer 1, head 1: ")
     expect(live).to_contain_text("query é: ")
@@ -366,7 +363,7 @@ def test_the_summary_speaks_only_after_a_pause(board):
 def test_all_heads_stand_in_a_table(board):
     widget = threshold_widget(2, 3)
     view = board.mount(widget)
-    view.locator("summary").first.click()
+    unfold(view.locator("summary").first)
     lines = view.locator(".aw-details tbody tr")
     expect(lines).to_have_count(6)
     cells = [line.locator("th, td").all_inner_texts() for line in lines.all()]
@@ -386,9 +383,7 @@ def test_names_are_text(board):
     tables = {"<img src=y>": table(), "two": table(1, 1)}
     widget = ThresholdWidget(tables, maps={"<img src=y>": example()}, tokens=tokens)
     view = board.mount(widget)
-    for details in view.locator("details").all():
-        details.evaluate("(d) => { d.open = true; }")
-    board.settled()
+    board.unfold_all()
     assert board.page.locator("main img").count() == 0
     assert view.locator("option").all_inner_texts() == ["<img src=y>", "two"]
     labels = view.locator(".aw-map-queries bdi").all_inner_texts()

@@ -68,11 +68,56 @@ class WidgetPage:
             [name, traits],
         )
 
+    def unfold_all(self):
+        """Open every box on the page; what is made when a box is opened is there afterwards."""
+        self.page.evaluate(UNFOLD_ALL)
+        self.settled()
+
     def get(self, trait, name="w"):
         return self.page.evaluate("([n, t]) => afm.models[n].get(t)", [name, trait])
 
     def settled(self):
         self.page.evaluate("afm.settled()")
+
+
+def unfold(summary):
+    """Click on a box's summary and wait until its `toggle` was heard: that comes after the click.
+
+    Listeners are called in turn, so a table that is made when it is opened is there."""
+    listen = """(node) => ({ heard: new Promise((done) =>
+      node.closest("details").addEventListener("toggle", done, { once: true })) })"""
+    box = summary.evaluate_handle(listen)
+    summary.click()
+    box.evaluate("(box) => box.heard")
+
+
+def spoken(live, act):
+    """What the region said when `act` was done, and the milliseconds from the last input to it.
+
+    Both are taken on the page: a slow machine makes the pause longer, never shorter."""
+    listen = """(node) => {
+      let last = performance.now();
+      const heard = () => { last = performance.now(); };
+      for (const kind of ["input", "click"]) addEventListener(kind, heard, true);
+      return { said: new Promise((done) => {
+        new MutationObserver((_, watch) => {
+          watch.disconnect();
+          done([node.textContent, performance.now() - last]);
+        }).observe(node, { childList: true, characterData: true, subtree: true });
+      }) };
+    }"""
+    watch = live.evaluate_handle(listen)
+    act()
+    return watch.evaluate("(watch) => watch.said")
+
+
+#: Opens every box at once; its promise waits, as `unfold` does, for each `toggle`.
+UNFOLD_ALL = """() => Promise.all(
+  [...document.querySelectorAll("details:not([open])")].map((box) => new Promise((done) => {
+    box.addEventListener("toggle", done, { once: true });
+    box.open = true;
+  })),
+).then(() => {})"""
 
 
 def check_heads_scroll_inside(board, width):
