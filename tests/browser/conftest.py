@@ -59,10 +59,10 @@ SHIFT = """() => new Promise((done) => {
 READY = """async () => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));
   await document.fonts.ready;
-  const pictures = [...document.images].filter((one) => !one.complete && one.loading !== "lazy");
-  await Promise.all(pictures.map((one) => new Promise((done) => (one.onload = one.onerror = done))));
-  const waits = () => "attnWidgets" in window && [...document.querySelectorAll(".attn-widget")].some(
-    (place) => !["live", "static"].includes(place.dataset.attnState));
+  const coming = [...document.images].filter((one) => !one.complete && one.loading !== "lazy");
+  await Promise.all(coming.map((one) => new Promise((done) => (one.onload = one.onerror = done))));
+  const waits = () => "attnWidgets" in window && [...document.querySelectorAll(".attn-widget")]
+    .some((place) => !["live", "static"].includes(place.dataset.attnState));
   while (waits()) await frame();
   await frame();
   await frame();
