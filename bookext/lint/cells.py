@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from bookext.exercises import rubric_line
 from bookext.lint.walk import Finding, directives
 from bookext.source import Page
 
@@ -42,7 +43,8 @@ def cells(page: Page) -> Iterator[Finding]:
     for index, cell in enumerate(page.cells):
         if cell.kind != "code":
             continue
-        length = sum(1 for text in cell.source.splitlines() if text.strip())
+        lines = cell.source.splitlines()
+        length = sum(1 for text in lines if text.strip() and not rubric_line(text))
         if length > MAX_LINES:
             yield (
                 cell.line,
