@@ -1,0 +1,93 @@
+"""One call of ``grade``: from the folder of submissions to the tables and pages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from classroom.assignment import ClassroomError, load
+from classroom.feedback import write_feedback
+from classroom.grading import results, run
+from classroom.links import Sections
+from classroom.planning import Graded, plan
+from classroom.results import STORE, Store, locked
+from classroom.rubric import Form, fill, read_by_a_person
+from classroom.rubric_page import rubric_page
+from classroom.scores import by_student, looks, questions_path, write_questions, write_students
+from classroom.submissions import Submission, find
+from classroom.tables import write_file
+from classroom.worker import Workers
+
+SUFFIX = ".csv"
+
+
+@dataclass(frozen=True)
+class Grading:
+    """What came of a call: for the summary at its end, and for tests."""
+
+    submissions: Sequence[Submission]
+    graded: Sequence[Graded]
+    form: Form
+    runs: int
+    files: Sequence[Path]
+
+    @property
+    def diagnoses(self) -> Counter[str]:
+        """How many answers have each diagnosis."""
+        return Counter(one.diagnosis for one in self.graded)
+
+    @property
+    def look(self) -> list[str]:
+        """What needs a look, a line for each submission, and what the form holds that cannot be."""
+        of_student = dict(by_student(self.graded))
+        found = [(s.student, looks(s, of_student.get(s.student, []))) for s in self.submissions]
+        return [f"{name}: {'; '.join(said)}" for name, said in found if said] + self.form.problems
+
+
+def grade(
+    submissions: Path,
+    assignment: Path,
+    to: Path,
+    *,
+    book: str = "",
+    workers: Callable = Workers,
+) -> Grading:
+    """Grade every submission and write the tables and pages; see ``python -m classroom grade``.
+
+    Raises:
+        ClassroomError: for a wrong place or file; what was stored until then stays.
+    """
+    _check_places(submissions, to)
+    asked = load(assignment)
+    sections = Sections(asked, book)
+    with locked(to.parent / STORE):
+        store = Store(to.parent / STORE)
+        handed_in = find(submissions, asked)
+        made = plan(handed_in, asked)
+        hide = [path.resolve() for path in (submissions, assignment, to.parent)]
+        outcomes, runs = run(made, asked, store, hide=hide, workers=workers)
+        found = results(made, handed_in, asked, outcomes)
+        rubric = to.parent / "rubric.csv"
+        form = fill(rubric, found)
+        found = read_by_a_person(found, form)
+        write_students(to, asked, handed_in, found)
+        write_questions(questions_path(to), found, sections)
+        write_file(rubric.with_suffix(".html"), rubric_page(asked, found, form))
+        write_feedback(to.parent / "feedback", asked, found, form, sections)
+    files = [to, questions_path(to), to.parent / "feedback", rubric, rubric.with_suffix(".html")]
+    return Grading(handed_in, found, form, runs, files)
+
+
+def _check_places(submissions: Path, to: Path) -> None:
+    if to.suffix.lower() != SUFFIX or to.is_dir():
+        raise ClassroomError(f"--to {to}: the name of a table is expected, such as grades.csv")
+    if to.name.lower() in ("rubric.csv",):
+        raise ClassroomError(f"--to {to}: that is the name of the form; take another, grades.csv")
+    here, there = to.parent.resolve(), submissions.resolve()
+    if here == there or there in here.parents:
+        raise ClassroomError(
+            f"--to {to} lies among the submissions; name a place beside them, so that no result is "
+            "taken for a submission"
+        )
