@@ -25,6 +25,8 @@ from classroom.keeper import CANNOT_WRITE, LONGEST_DETAIL, LONGEST_RECORD
 Probe = Callable[[object], Mapping[str, np.ndarray]]
 #: What an exercise has to know to judge an answer, and not to record what it does.
 _KEYS = ("right", "misconceptions", "holds", "draw", "key")
+#: Records that are not of a call.
+_NO_CALLS = {"answer", "prediction", "explanation", "measure"}
 _NO_ROOM = ("can't allocate memory", "std::bad_alloc")
 _NO_THREAD = ("can't start new thread", "Resource temporarily unavailable")
 
@@ -93,8 +95,7 @@ def _recorded(probe: Probe, value: object) -> bytes:
 
 def _probe(check: str, variation: str) -> Probe:
     """How to record this exercise, without what it takes to judge it."""
-    find = getattr(checks, "exercise", None)
-    exercise = find(check, variation) if find else checks._exercise(check)
+    exercise = checks.exercise(check, variation)
     for name in _KEYS:
         if name in vars(exercise):
             object.__setattr__(exercise, name, ())
@@ -123,6 +124,7 @@ def _take_keys_away(namespace: dict[str, object]) -> None:
             namespace[name] = silent
     checks.check = checks.diagnose = silent
     checks._exercises = dict
+    checks._BANKS.clear()
     for name in list(sys.modules):
         package, _, leaf = name.rpartition(".")
         if package == checks.__name__ and leaf.startswith(("chapter", "_wrong")):
@@ -175,8 +177,8 @@ def _failure(error: BaseException, otherwise: str) -> tuple[str, str]:
 
 def _first_failure(arrays: Mapping[str, np.ndarray]) -> None:
     """Tell missing memory, processes and names by their own names, when the first call had them."""
-    first = [key for key in arrays if key.endswith("/record") and key != "answer/record"][:1]
-    for key in first:
+    calls = [k for k in arrays if k.endswith("/record") and k.partition("/")[0] not in _NO_CALLS]
+    for key in calls[:1]:
         record = json.loads(arrays[key].tobytes())
         if record.get("status") != "raised":
             return

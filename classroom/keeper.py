@@ -18,7 +18,7 @@ from typing import NamedTuple, NoReturn
 
 from classroom import wire
 from classroom.processes import below, end_all_below, end_all_of, memory_together
-from classroom.sandbox import ARMED, Guard, Refused
+from classroom.sandbox import ARMED, LINUX, Guard, Refused
 
 #: How often time and memory are looked at, in seconds.
 TICK = 0.05
@@ -93,15 +93,15 @@ def _watched(guard: Guard, uid: int, folder: str, result: int, prepare: Prepare)
     if ended is None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        _, code, usage = os.wait4(pid, 0)
-        ended = code, usage.ru_utime + usage.ru_stime
+        ended = _wait(pid, None)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     end_all_below(os.getpid())
     if "own-user" in guard.steps and "process-namespace" not in guard.steps:
         end_all_of(uid)
     _drain(record, pipes)
-    return why or _ending(bytes(pipes.record), *ended, guard)
+    assert ended is not None
+    return why or _ending(bytes(pipes.record), ended, guard)
 
 
 def _become_the_answer(
@@ -114,7 +114,7 @@ def _become_the_answer(
         for fd, target in ((null, 0), (printed, 1), (printed, 2)):
             os.dup2(fd, target)
         record = os.dup2(record, 3)
-        os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+        _close_from(4)
         try:
             guard.arm(uid, folder)
             run = prepare()
@@ -127,12 +127,20 @@ def _become_the_answer(
         os._exit(1)
 
 
+def _close_from(first: int) -> None:
+    try:
+        fds = [int(name) for name in os.listdir("/dev/fd")]
+    except OSError:
+        fds = [first + 2000]
+    os.closerange(first, max(fds) + 1)
+
+
 def _follow(
     guard: Guard, pid: int, pipes: _Pipes, record: int, printed: int, result: int
-) -> tuple[Ending | None, tuple[int, float] | None]:
+) -> tuple[Ending | None, Exit | None]:
     """Read and count until the answer has ended or has to be ended.
 
-    Returns why it has to be, and exit status with seconds of computing when it has ended by itself.
+    Returns why it has to be, and how it has ended if it has by itself.
     """
     limits, begin = guard.limits, time.monotonic()
     poll = select.poll()
@@ -216,13 +224,22 @@ def _complete(record: bytearray) -> bool:
     return len(record) >= start + wire.LENGTHS.size + header + body
 
 
-def _wait(pid: int, seconds: float) -> tuple[int, float] | None:
-    """Exit status and seconds of computing, if the process ends within so many seconds."""
-    until = time.monotonic() + seconds
+class Exit(NamedTuple):
+    """How a process ended: its status, seconds of computing, the most memory in megabytes."""
+
+    code: int
+    computed: float
+    megabytes: float
+
+
+def _wait(pid: int, seconds: float | None) -> Exit | None:
+    """How the process has ended, if it ends within so many seconds."""
+    until = time.monotonic() + (seconds or 0)
     while True:
-        found, code, usage = os.wait4(pid, os.WNOHANG)
+        found, code, usage = os.wait4(pid, 0 if seconds is None else os.WNOHANG)
         if found:
-            return code, usage.ru_utime + usage.ru_stime
+            size = usage.ru_maxrss / (1024 if LINUX else 1 << 20)
+            return Exit(code, usage.ru_utime + usage.ru_stime, size)
         if time.monotonic() >= until:
             return None
         time.sleep(0.001)
@@ -238,28 +255,28 @@ def _abandoned(pid: int) -> int:
     return 1
 
 
-def _ending(record: bytes, code: int, computed: float, guard: Guard) -> Ending:
+def _ending(record: bytes, end: Exit, guard: Guard) -> Ending:
     """What the record says, or else what the exit status says."""
     if record[:1] != ARMED:
         why = (
             record.decode("utf-8", "replace").strip()
-            or f"the process ended before it began ({code})"
+            or f"the process ended before it began ({end.code})"
         )
         return Ending("worker-failed", why)
     if len(record) > 1:
         return _said(record[1:])
-    if not os.WIFSIGNALED(code):
-        status = os.WEXITSTATUS(code)
+    if not os.WIFSIGNALED(end.code):
+        status = os.WEXITSTATUS(end.code)
         if status == CANNOT_WRITE:
             return Ending("no-record", "the record could not be written")
         return Ending("ended-the-process", f"exit status {status}")
-    number = os.WTERMSIG(code)
+    number = os.WTERMSIG(end.code)
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
-    cpu = getattr(signal, "SIGXCPU", None)
-    if number == cpu or (number == signal.SIGKILL and computed > guard.limits.seconds):
-        return Ending("too-slow", f"{computed:.0f} seconds of computing")
-    if number == signal.SIGKILL:
-        return Ending("too-much-memory", "ended by the system")
+    killed = number == signal.SIGKILL
+    if number == signal.SIGXCPU or (killed and end.computed > guard.limits.seconds):
+        return Ending("too-slow", f"{end.computed:.0f} seconds of computing")
+    if killed and end.megabytes > guard.limits.memory_mb / 2:
+        return Ending("too-much-memory", f"ended by the system at {end.megabytes:.0f} MB")
     return Ending("ended-the-process", name)
 
 

@@ -125,7 +125,7 @@ def _set_up(cells: list[str], bank: str | None) -> dict[str, object]:
     code.no_book()
     if bank is not None:
         try:
-            checks.load_bank(Path(bank))  # type: ignore
+            checks.load_bank(Path(bank))
         except Exception as error:
             raise SetUpFailed(f"the bank {bank} cannot be loaded: {error}") from error
     checks.exercise_ids()

@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from select import select
 from typing import IO, NamedTuple
@@ -93,6 +94,7 @@ class Workers:
             "steps": sorted(STEPS if steps is None else steps),
         }
         self._process: _Process | None = None
+        self._numbers = count()
 
     def __enter__(self) -> Workers:
         self._ready()
@@ -128,8 +130,11 @@ class Workers:
                     else:
                         yield job, ran
             except Broken:
-                self._stop()
                 again.extend(sent.values())
+                self._stop()
+            except GeneratorExit:  # nobody wants the rest
+                self._stop()
+                raise
         for job in again:
             yield job, self._by_itself(job)
 
@@ -146,8 +151,8 @@ class Workers:
         while waiting or sent:
             while waiting and len(sent) < self.at_once:
                 job = waiting.popleft()
-                number = process.send(job)
-                sent[number] = job
+                sent[number := next(self._numbers)] = job
+                process.send(number, job)
             for header, arrays in process.receive(longest):
                 job = sent.pop(header["number"])
                 yield job, _ran(job, header, arrays)
@@ -189,7 +194,6 @@ class _Process:
         self._folder = tempfile.TemporaryDirectory(prefix="classroom-")
         self._log: IO[bytes] = open(Path(self._folder.name) / "log", "w+b")
         self._frames = wire.Frames()
-        self._number = 0
         empty = Path(self._folder.name) / "empty"
         empty.mkdir()
         self._process = subprocess.Popen(
@@ -221,10 +225,8 @@ class _Process:
             raise ClassroomError(f"the set-up of the notebook fails: {header['failed']}")
         return frozenset(header["steps"])
 
-    def send(self, job: Job) -> int:
-        self._number += 1
-        self._write({"number": self._number, **job._asdict()})
-        return self._number
+    def send(self, number: int, job: Job) -> None:
+        self._write({"number": number, **job._asdict()})
 
     def _write(self, header: dict) -> None:
         try:
