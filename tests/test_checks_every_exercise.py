@@ -2,20 +2,31 @@
 
 import itertools
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from answers import NUMBERS, STYLES, styled
+from exercises import BY_HAND, EXPERIMENT, LONG_ENOUGH
 
 from attnkit import checks
-from attnkit.checks import _engine, _exercises
-from attnkit.checks._choice import ChoiceExercise
-from attnkit.checks._engine import FunctionExercise
+from attnkit.checks import (
+    ChoiceExercise,
+    ExperimentExercise,
+    FunctionExercise,
+    NumbersExercise,
+    _engine,
+    _exercises,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 FUNCTIONS = {k: e for k, e in _exercises().items() if isinstance(e, FunctionExercise)}
 CHOICES = {k: e for k, e in _exercises().items() if isinstance(e, ChoiceExercise)}
+BY_HANDS = {k: e for k, e in _exercises().items() if isinstance(e, NumbersExercise)}
+BY_HANDS |= {BY_HAND.id: BY_HAND}
+EXPERIMENTS = {k: e for k, e in _exercises().items() if isinstance(e, ExperimentExercise)}
+EXPERIMENTS |= {EXPERIMENT.id: EXPERIMENT}
 WRONG = [
     (id, wrong.name, number)
     for id, exercise in FUNCTIONS.items()
@@ -155,6 +166,124 @@ def test_the_chapter_prints_the_options_that_are_checked(id):
     printed = " ".join(chapter_of(id).split())
     for option in CHOICES[id].options:
         assert f"- **{option.letter}** {option.text}" in printed
+
+
+def copies(exercise, number):
+    """The book's own exercise and so many copies with other data."""
+    return [exercise, *(exercise.varied(f"{n:x}") for n in range(number))]
+
+
+def numbers(value):
+    """Numbers as a learner writes them: floats rounded to two decimals, lists for arrays."""
+    if isinstance(value, tuple):
+        return tuple(map(numbers, value))
+    array = np.asarray(value)
+    return (array.round(2) if array.dtype.kind == "f" else array).tolist()
+
+
+@pytest.mark.parametrize("id", BY_HANDS)
+def test_each_wrong_number_is_called_by_its_own_name_in_every_copy(id):
+    for copy in copies(BY_HANDS[id], 20):
+        for wrong in copy.misconceptions:
+            assert wrong.wrong, wrong.name
+            for form in wrong.wrong:
+                verdict = copy.diagnose(copy.probe(numbers(form(**copy.given))))
+                assert (verdict.name, verdict.passed) == (wrong.name, False), (copy.given, verdict)
+                assert verdict.expected and verdict.got
+                assert verdict.link in copy.sections
+                assert not [w for w in copy.misconceptions if w is not wrong and _is(copy, w, form)]
+
+
+def _is(copy, wrong, form):
+    """Whether the numbers of a form are another misconception's, too."""
+    got = copy._outcome(form)
+    return copy._form(wrong, got, copy._outcome(copy.right)) is not None
+
+
+@pytest.mark.parametrize("id", BY_HANDS)
+def test_the_right_numbers_pass_in_every_copy(id):
+    for copy in copies(BY_HANDS[id], 50):
+        right = copy.right(**copy.given)
+        forms = [right, numbers(right)]
+        if len(copy.results) > 1:
+            forms.append(dict(zip(copy.results, map(numbers, right), strict=True)))
+        for form in forms:
+            verdict = copy.diagnose(copy.probe(form))
+            assert verdict.passed, (copy.given, str(verdict))
+
+
+@pytest.mark.parametrize("id", BY_HANDS)
+def test_numbers_have_no_rivals_and_copies_differ(id):
+    exercise = BY_HANDS[id]
+    assert exercise.clash() == ""
+    assert len(exercise.misconceptions) >= 3
+    given = {str(copy.given) for copy in copies(exercise, 50)}
+    assert len(given) > 10, "draw from more values: classmates get the same numbers"
+
+
+@pytest.mark.parametrize("id", EXPERIMENTS)
+def test_a_right_measurement_passes_in_every_copy(id):
+    for copy in copies(EXPERIMENTS[id], 10):
+        answer = (copy.predicts.example(), copy.right, LONG_ENOUGH)
+        verdict = copy.diagnose(copy.probe(answer))
+        assert verdict.passed, (copy.given, str(verdict))
+
+
+@pytest.mark.parametrize("id", EXPERIMENTS)
+def test_each_wrong_measurement_is_called_by_its_own_name_in_every_copy(id):
+    for copy in copies(EXPERIMENTS[id], 10):
+        for wrong in copy.misconceptions:
+            assert wrong.wrong, f"{wrong.name} has no sample"
+            for sample in wrong.wrong:
+                verdict = copy.diagnose(copy.probe((copy.predicts.example(), sample, LONG_ENOUGH)))
+                assert (verdict.name, verdict.passed) == (wrong.name, False), str(verdict)
+                assert verdict.got and verdict.link in copy.sections
+
+
+@pytest.mark.parametrize("id", EXPERIMENTS)
+def test_an_experiment_is_refused_when_a_part_of_it_is_missing_or_another(id):
+    exercise = replace(EXPERIMENTS[id], seconds=0.05)
+    prediction, right = exercise.predicts.example(), exercise.right
+
+    def hundredfold(*arguments):
+        outcome = right(*arguments)
+        parts = outcome if isinstance(outcome, tuple) else (outcome,)
+        times = tuple(100 * np.asarray(part) for part in parts)
+        return times if isinstance(outcome, tuple) else times[0]
+
+    refused = [
+        ((None, right, LONG_ENOUGH), {"no-prediction"}),
+        ((object(), right, LONG_ENOUGH), {"wrong-type"}),
+        ((prediction, stub, LONG_ENOUGH), {"not-written-yet"}),
+        ((prediction, 0.5, LONG_ENOUGH), {"not-callable"}),
+        ((prediction, lambda *_: None, LONG_ENOUGH), {"returned-nothing"}),
+        ((prediction, loops, LONG_ENOUGH), {"too-slow"}),
+        ((prediction, right, "Two or three sentences."), {"no-explanation"}),
+        ((prediction, right, "It does."), {"explanation-too-short"}),
+        ((None, stub, None), {"not-written-yet"}),
+        ((prediction, hundredfold, LONG_ENOUGH), {"in-percent", "measured-otherwise"}),
+    ]
+    for answer, names in refused:
+        verdict = exercise.diagnose(exercise.probe(answer))
+        own = (
+            {wrong.name for wrong in exercise.misconceptions} if answer[1] is hundredfold else set()
+        )
+        assert not verdict.passed and verdict.name in names | own, str(verdict)
+
+
+@pytest.mark.parametrize("id", EXPERIMENTS)
+def test_a_measurement_that_does_not_use_its_seed_is_told_so(id):
+    exercise = EXPERIMENTS[id]
+    if not exercise.seeds:
+        return
+    first = {name: value for name, value in exercise.trials_of(exercise.seeds)[0].inputs.items()}
+
+    def fixed(*arguments):
+        given = dict(zip(first, arguments, strict=True))
+        return exercise.right(*(given | {k: first[k] for k in first if "seed" in k}).values())
+
+    verdict = exercise.diagnose(exercise.probe((exercise.predicts.example(), fixed, LONG_ENOUGH)))
+    assert verdict.name == "ignores-its-argument", str(verdict)
 
 
 @pytest.mark.parametrize("id", checks.exercise_ids())

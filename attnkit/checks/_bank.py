@@ -37,7 +37,7 @@ def read_bank(folder: Path, taken: Mapping[str, str]) -> dict[str, AnyExercise]:
         raise BankError(f"{folder} is no folder: a bank is a folder with *.py files in it")
     found: dict[str, AnyExercise] = {}
     owners = dict(taken)
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(folder.glob("[!.]*.py")):
         for exercise in _exercises_of(path):
             if exercise.id in owners:
                 raise BankError(
@@ -78,7 +78,7 @@ def _run(path: Path, source: str) -> ModuleType:
     try:
         with given_back():
             exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         if before is not None:
             sys.modules[module.__name__] = before

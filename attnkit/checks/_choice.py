@@ -17,11 +17,12 @@ from attnkit.checks._letters import read_letters
 from attnkit.checks._recording import (
     CALL_SECONDS,
     given_back,
-    quiet,
     read_text,
     text_array,
     time_limit,
+    type_name,
 )
+from attnkit.checks._silence import quiet
 from attnkit.checks._verdict import Verdict
 
 #: A letter that stands for an option in the message of a slip.
@@ -188,7 +189,7 @@ class ChoiceExercise:
         except BaseException:
             letters, strange = None, []
         if letters is None:
-            return {"answer/record": text_array({"status": "type", "type": type(answer).__name__})}
+            return {"answer/record": text_array({"status": "type", "type": type_name(answer)})}
         flags = np.array([letter in letters for letter in known], dtype=np.uint8)
         record = {"status": "chosen", "strange": strange[:5]}
         return {"answer/record": text_array(record), "answer/letters": flags}

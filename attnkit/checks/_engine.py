@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from attnkit.checks._recording import (
     record_call,
     text_array,
 )
+from attnkit.checks._uncallable import why_uncallable
 from attnkit.checks._verdict import Verdict
 
 Arrays = Mapping[str, np.ndarray]
@@ -117,7 +117,7 @@ class Seen:
 
 
 class AnyExercise(Protocol):
-    """What the registry needs to know of an exercise of any kind."""
+    """What every kind of exercise has."""
 
     @property
     def id(self) -> str: ...
@@ -249,21 +249,3 @@ class FunctionExercise:
         if extra and all(trial.right for trial in extra):
             message = f"Right on all {len(seen)} inputs, extra axes in front included."
         return Verdict(self.id, True, "right", message)
-
-
-def why_uncallable(answer: object, inputs: Mapping[str, object]) -> dict:
-    """Why the answer cannot be called on these arguments; empty when it can."""
-    if not callable(answer):
-        return {"status": "uncallable", "type": type(answer).__name__[:80]}
-    try:
-        signature = inspect.signature(answer)
-        signature.bind(*inputs.values())
-    except TypeError:
-        try:
-            wants = str(inspect.signature(answer))[:200]
-        except (TypeError, ValueError):
-            return {}
-        return {"status": "arguments", "wants": wants}
-    except Exception:  # built-in functions have no signature
-        return {}
-    return {}

@@ -11,21 +11,20 @@ import numpy as np
 from attnkit.checks import _failures
 from attnkit.checks._engine import Arrays, Misconception, Seen, Trial, why_uncallable
 from attnkit.checks._explanations import read_explanation
-from attnkit.checks._measurements import judge, numbers, read_calls
+from attnkit.checks._measurements import judge, numbers, read_calls, same_numbers
+from attnkit.checks._parts import read_parts, without_parts
 from attnkit.checks._predictions import Prediction, plain, shown
-from attnkit.checks._read_numbers import is_missing
 from attnkit.checks._recording import (
     CALL_SECONDS,
     given_back,
-    quiet,
     read_text,
     record_call,
     text_array,
     time_limit,
+    type_name,
 )
+from attnkit.checks._silence import quiet
 from attnkit.checks._verdict import Verdict
-
-_PARTS = "(prediction, measure, explanation)"
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,34 @@ class ExperimentExercise:
     own, and a measurement that gives the same numbers for all of them is called by its name (a
     trial that is not ``compared`` is left out of this). With ``repeat`` the first trial is run
     twice.
+
+    >>> from attnkit.checks import Between, Misconception, Trial
+    >>> question = ExperimentExercise(
+    ...     id="mine-largest",
+    ...     title="How large is the largest of a hundred scores?",
+    ...     link="ch3-scale",
+    ...     sections={"ch3-scale": "the scale"},
+    ...     predicts=Between(0, 10),
+    ...     call="measure(seed)",
+    ...     trials=lambda seeds: tuple(Trial(f"seed {seed}", {"seed": seed}) for seed in seeds),
+    ...     seeds=(0, 1, 2),
+    ...     results=("largest",),
+    ...     holds=lambda trials: all(1.2 < seen.got["largest"] < 6 for seen in trials),
+    ...     right=lambda seed: 2 + np.random.default_rng(seed).random(),
+    ...     misconceptions=(
+    ...         Misconception(
+    ...             "mean-for-maximum",
+    ...             "This is the mean of the scores. Asked for is the largest.",
+    ...             "ch3-scale",
+    ...             wrong=(lambda seed: 0.1 - seed / 100,),
+    ...             when=lambda trials: all(abs(seen.got["largest"]) < 0.5 for seen in trials),
+    ...         ),
+    ...     ),
+    ... )
+    >>> def measure(seed):
+    ...     return np.random.default_rng(seed).normal(size=100).max()
+    >>> question.diagnose(question.probe((2.0, measure, "Too short."))).name
+    'explanation-too-short'
     """
 
     id: str
@@ -101,21 +128,20 @@ class ExperimentExercise:
 
     def probe(self, answer: object) -> dict[str, np.ndarray]:
         """Record the prediction, the measurements and the length of the explanation."""
+        parts, value = (), plain(None)
         try:
             with given_back(), quiet(), time_limit(CALL_SECONDS):
-                parts, record = _parts(answer)
-                prediction, explanation = plain(parts[0]), read_explanation(parts[2])
+                parts, record = read_parts(answer)
+                arrays = {"answer/record": text_array(record)}
+                if parts:
+                    value = plain(parts[0])
+                    arrays["prediction/record"] = text_array({"value": value})
+                    arrays["explanation/record"] = text_array(read_explanation(parts[2]))
         except KeyboardInterrupt:
             raise
-        except BaseException:
-            record = {"status": "type", "type": type(answer).__name__[:80]}
-            parts, prediction, explanation = (None, None, None), plain(None), {"status": "none"}
-        arrays = {
-            "answer/record": text_array(record),
-            "prediction/record": text_array({"value": prediction}),
-            "explanation/record": text_array(explanation),
-        }
-        if record["status"] == "parts" and self.predicts.trouble(prediction) is None:
+        except BaseException:  # an answer that cannot even be looked at
+            return {"answer/record": text_array({"status": "type", "type": type_name(answer)})}
+        if parts and self.predicts.trouble(value) is None:
             arrays |= self._measured(parts[1])
         return arrays
 
@@ -160,16 +186,8 @@ class ExperimentExercise:
             return False
         seeds = [*self.seeds, *(seed for seed in self._more_seeds() if seed < before)]
         runs = [[t for t in self.trials_of((seed,)) if t.compared] for seed in seeds]
-        first, *others = (
-            [arrays.get(f"trial {t.name}/{r}") for t in run for r in self.results] for run in runs
-        )
-        return bool(first) and all(
-            len(run) == len(first)
-            and all(
-                a is not None and b is not None and np.array_equal(a, b, equal_nan=True)
-                for a, b in zip(run, first, strict=True)
-            )
-            for run in others
+        return same_numbers(
+            [[arrays.get(f"trial {t.name}/{r}") for t in run for r in self.results] for run in runs]
         )
 
     def diagnose(self, arrays: Arrays) -> Verdict:
@@ -177,7 +195,7 @@ class ExperimentExercise:
         try:
             answer = read_text(arrays["answer/record"])
             if answer["status"] != "parts":
-                return _no_parts(self, answer)
+                return without_parts(self, answer)
             value = read_text(arrays["prediction/record"])["value"]
             explanation = read_text(arrays["explanation/record"])
             before = self._before(value, explanation)
@@ -227,28 +245,3 @@ class ExperimentExercise:
         found = "; ".join(f"{seen.trial.name}: {numbers(seen)}" for seen in trials)
         message = f"Predicted: {shown(value)}. Measured: {found}."
         return Verdict(self.id, True, "right", message)
-
-
-def _parts(answer: object) -> tuple[Sequence, dict]:
-    nothing = (None, None, None)
-    if is_missing(answer):
-        return nothing, {"status": "none"}
-    if not isinstance(answer, tuple | list):
-        return nothing, {"status": "type", "type": type(answer).__name__[:80]}
-    if len(answer) != 3:
-        return nothing, {"status": "count", "count": len(answer)}
-    return answer, {"status": "parts"}
-
-
-def _no_parts(exercise: ExperimentExercise, record: Mapping) -> Verdict:
-    status, wanted = record["status"], f"The answer is the tuple {_PARTS}"
-    if status == "none":
-        message = f"There is no answer yet. {wanted}."
-        return _failures.of_parts(exercise, "not-written-yet", message)
-    if status == "count":
-        message = f"{wanted}, and this has {record['count']} parts."
-        return _failures.of_parts(exercise, "wrong-count", message)
-    if status == "type":
-        message = f"{wanted}, and this is {record['type']}."
-        return _failures.of_parts(exercise, "wrong-type", message)
-    return _failures.unreadable(exercise)

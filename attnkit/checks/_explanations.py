@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from attnkit.checks._recording import type_name
+
 #: What the chapters' cells hold before a learner writes.
 _STUBS = {"", "two or three sentences", "your explanation"}
 #: Han characters, kana and hangul are written without blanks between words.
@@ -33,7 +35,7 @@ def read_explanation(explanation: object) -> dict:
     if explanation is None or explanation is ...:
         return {"status": "none"}
     if not isinstance(explanation, str):
-        return {"status": "type", "type": type(explanation).__name__[:80]}
+        return {"status": "type", "type": type_name(explanation)}
     if explanation[:_LONGEST].strip(" \t\r\n.\u2026!\"'").casefold() in _STUBS:
         return {"status": "none"}
     return {"status": "words", "words": words(explanation)}

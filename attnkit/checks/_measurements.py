@@ -41,6 +41,19 @@ def read_calls(
     return seen
 
 
+def same_numbers(runs: Sequence[Sequence[np.ndarray | None]]) -> bool:
+    """Whether every run gave the numbers of the first; no when one is missing."""
+    first, *others = runs
+    return bool(first) and all(
+        len(run) == len(first)
+        and all(
+            a is not None and b is not None and np.array_equal(a, b, equal_nan=True)
+            for a, b in zip(run, first, strict=True)
+        )
+        for run in others
+    )
+
+
 def numbers(seen: Seen) -> str:
     """The results of one call as text."""
     texts = {name: show(array.astype(np.float64).round(4)) for name, array in seen.got.items()}

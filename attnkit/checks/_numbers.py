@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +12,14 @@ from attnkit.checks import _failures, _recording
 from attnkit.checks._compare import fitted, named
 from attnkit.checks._engine import Arrays, Misconception, Seen, Trial
 from attnkit.checks._read_numbers import read_numbers
-from attnkit.checks._recording import given_back, quiet, read_text, text_array, time_limit
+from attnkit.checks._recording import (
+    given_back,
+    read_text,
+    text_array,
+    time_limit,
+    type_name,
+)
+from attnkit.checks._silence import quiet
 from attnkit.checks._verdict import Verdict
 
 #: So many draws are tried before an author is told that the wrong answers cannot be kept apart.
@@ -49,6 +56,14 @@ class NumbersExercise:
     code: str = ""
     book: Mapping[str, object] | None = None
 
+    def __post_init__(self) -> None:
+        strange = [name for name, value in self.given.items() if not _is_plain(value)]
+        if strange:
+            raise ValueError(
+                f"{self.id}: {', '.join(strange)} of the given values must be written into a "
+                "notebook: use numbers, texts, tuples and lists, not arrays"
+            )
+
     def varied(self, code: str) -> NumbersExercise:
         """The exercise with the values of one copy; the book's own for the code "".
 
@@ -84,7 +99,7 @@ class NumbersExercise:
     def _rivals(self) -> Iterator[tuple[str, Results | None]]:
         yield "right", self._outcome(self.right)
         if self.book is not None:
-            yield "right for the book's values", self._outcome(self.right, self.book)
+            yield "right in the book", self._outcome(self.right, self.book)
         for wrong in self.misconceptions:
             for form in wrong.wrong:
                 yield wrong.name, self._outcome(form)
@@ -105,7 +120,7 @@ class NumbersExercise:
         except KeyboardInterrupt:
             raise
         except BaseException:
-            record, arrays = {"status": "type", "type": type(answer).__name__[:80]}, {}
+            record, arrays = {"status": "type", "type": type_name(answer)}, {}
         return {"answer/record": text_array(record)} | {
             f"answer/{name}": array for name, array in arrays.items()
         }
@@ -125,7 +140,7 @@ class NumbersExercise:
         right = self._outcome(self.right)
         assert right is not None, f"{self.id}: right has no result for {self.given}"
         if self._near(got, right):
-            return Verdict(self.id, True, "right", "Right, as far as two decimals go.")
+            return Verdict(self.id, True, "right", f"Right, within {self.tolerance:g}.")
         for wrong in self.misconceptions:
             form = self._form(wrong, got, right)
             if form is not None:
@@ -145,7 +160,7 @@ class NumbersExercise:
         """The function of a misconception that gives these numbers."""
         if wrong.when is not None:
             seen = Seen(Trial("given", self.given), {"status": "returned"}, got, right)
-            return wrong.wrong[0] if wrong.wrong else self.right if wrong.when([seen]) else None
+            return self.right if wrong.when([seen]) else None
         fits = (form for form in wrong.wrong if self._near(got, self._outcome(form)))
         return next(fits, None)
 
@@ -208,6 +223,12 @@ class NumbersExercise:
         return _failures.of_parts(self, name, message, link, *parts)
 
 
+def _is_plain(value: object) -> bool:
+    if isinstance(value, tuple | list):
+        return all(_is_plain(entry) for entry in value)
+    return type(value) in (bool, int, float, str)
+
+
 def _apart(one: Results | None, other: Results | None, distance: float) -> bool:
     if one is None or other is None:
         return False
@@ -216,8 +237,3 @@ def _apart(one: Results | None, other: Results | None, distance: float) -> bool:
         if fit is None or not np.allclose(fit, array, rtol=2e-6, atol=distance + 1e-9):
             return True
     return False
-
-
-def forms(wrongs: Sequence[Misconception]) -> Iterator[tuple[str, Callable]]:
-    """Name and function of every wrong answer that is declared by a function."""
-    return ((wrong.name, form) for wrong in wrongs for form in wrong.wrong)

@@ -7,41 +7,45 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
 
-import numpy as np
-
 from attnkit.checks._failures import COMMON
 from attnkit.checks._read_numbers import is_missing
-from attnkit.checks._recording import as_array
+from attnkit.checks._recording import as_array, type_name
 
 #: Name and message of what is wrong with a prediction.
 Trouble = tuple[str, str]
 _NONE = ["none", None]
+_CHARACTERS, _ENTRIES = 40, 20
 
 
 def plain(value: object) -> list:
-    """A prediction as [kind, value] that JSON can carry.
+    """A prediction as [kind, value] that JSON can carry, cut to what a record has room for.
 
     Kinds: "none", "bool", "number", "text", "map" (by the text of the key), "list", "other".
     """
     if is_missing(value) and not isinstance(value, Mapping):
         return _NONE
-    if isinstance(value, str):
-        return ["text", value.strip()[:100]]
-    if isinstance(value, bool | np.bool_):
-        return ["bool", bool(value)]
     if isinstance(value, Mapping):
-        return ["map", {_key(k): plain(v) for k, v in islice(value.items(), 50)}]
+        return ["map", {_key(k): _entry(v) for k, v in islice(value.items(), _ENTRIES)}]
+    if getattr(value, "ndim", 0) == 1:
+        value = list(value)  # type: ignore
     if isinstance(value, list | tuple) and len(value) != 1:
-        return ["list", [plain(entry) for entry in value[:50]]]
+        return ["list", [_entry(entry) for entry in value[:_ENTRIES]]]
+    return _entry(value)
+
+
+def _entry(value: object) -> list:
+    if is_missing(value):
+        return _NONE
+    if isinstance(value, str):
+        return ["text", value.strip()[:_CHARACTERS]]
     try:
         array = as_array(value)
     except (TypeError, ValueError, RuntimeError):
-        return ["other", type(value).__name__[:80]]
-    if array.dtype == bool and array.size == 1:
-        return ["bool", bool(array.item())]
+        return ["other", type_name(value)]
     if array.size == 1:
-        return ["number", float(array.item())]
-    return ["list", [plain(entry) for entry in array[:50]]]
+        number = array.item()
+        return ["bool", number] if array.dtype == bool else ["number", float(number)]
+    return ["other", type_name(value)]
 
 
 def _key(key: object) -> str:
@@ -49,7 +53,7 @@ def _key(key: object) -> str:
     try:
         number = float(key)  # type: ignore
     except (TypeError, ValueError):
-        return str(key).strip().casefold()[:40]
+        return str(key).strip().casefold()[:_CHARACTERS]
     return str(int(number)) if number.is_integer() else str(number)
 
 
@@ -93,11 +97,7 @@ def _wrong_type(prediction: list, wanted: str) -> Trouble:
 
 @dataclass(frozen=True)
 class Between:
-    """A prediction that is a number from ``low`` to ``high``, both included.
-
-    >>> check("ch3-experiment", (70, lambda seed: 0.9, "")).name  # doctest: +SKIP
-    'in-percent'
-    """
+    """A prediction that is a number from ``low`` to ``high``, both included."""
 
     low: float
     high: float

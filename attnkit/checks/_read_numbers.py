@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attnkit.checks._recording import MAX_ELEMENTS, as_array
+from attnkit.checks._recording import MAX_ELEMENTS, as_array, type_name
 
 _MISSING = object()
 
@@ -84,4 +84,4 @@ def _plain(key: object) -> str:
 def _strange(part: object, name: str) -> dict:
     texts = [part] if isinstance(part, str) else part if isinstance(part, list | tuple) else []
     status = "text" if any(isinstance(entry, str) for entry in texts) else "type"
-    return {"status": status, "type": type(part).__name__[:80], "result": name}
+    return {"status": status, "type": type_name(part), "result": name}

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import io
 import json
 import random
 import signal
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+
+from attnkit.checks._silence import quiet
 
 #: Seconds for one call, and for all calls of one probe together.
 CALL_SECONDS, PROBE_SECONDS = 3.0, 10.0
@@ -72,20 +72,6 @@ def time_limit(seconds: float) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, left, old_interval)
 
 
-class _Sink(io.TextIOBase):
-    """Counts what is printed and keeps nothing."""
-
-    def __init__(self) -> None:
-        self.characters = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str, /) -> int:
-        self.characters += len(text)
-        return len(text)
-
-
 @contextlib.contextmanager
 def given_back() -> Iterator[None]:
     """Leave random states and torch modes as they were."""
@@ -99,20 +85,6 @@ def given_back() -> Iterator[None]:
         torch.set_rng_state(states[2])
         torch.set_grad_enabled(grad)
         torch.set_default_dtype(dtype)
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[_Sink]:
-    """Swallow what is printed, and warnings."""
-    sink = _Sink()
-    with (
-        contextlib.redirect_stdout(sink),
-        contextlib.redirect_stderr(sink),
-        warnings.catch_warnings(),
-        np.errstate(all="ignore"),
-    ):
-        warnings.simplefilter("ignore")
-        yield sink
 
 
 def as_array(value: Any) -> np.ndarray:
@@ -141,15 +113,20 @@ def _safe_text(thing: object) -> str:
         return ""
 
 
+def type_name(value: object) -> str:
+    """The name of a value's type, also where a metaclass has something else in its place."""
+    return type.__dict__["__name__"].__get__(type(value))[:80]
+
+
 def _kind(value: Any) -> str:
     dtype = getattr(value, "dtype", None)
-    name = type(value).__name__[:80]
+    name = type_name(value)
     return name if dtype is None else f"{name} of {str(dtype)[:80]}"
 
 
 def _unpack(result: Any, names: Sequence[str]) -> tuple[dict, dict[str, np.ndarray]]:
     """Status and arrays of what came back."""
-    kind = type(result).__name__[:80]
+    kind = type_name(result)
     if inspect.iscoroutine(result):
         result.close()
         return {"status": "type", "type": kind, "result": "The result"}, {}
@@ -217,7 +194,7 @@ def record_call(
             kind = "todo" if isinstance(error, NotImplementedError) else "raised"
             record = {
                 "status": kind,
-                "type": type(error).__name__[:80],
+                "type": type_name(error),
                 "message": _safe_text(error),
             }
             line = _line_of(error, answer)
