@@ -25,6 +25,7 @@ from bookext.setup_cells import parsed
 from bookext.source import Cell, Page
 
 METADATA = "attention_measured"
+FAILS = "raises-exception"
 _ROLE = re.compile(r"\{[a-z][\w:.+-]*\}`([^`]*)`")
 
 
@@ -116,19 +117,19 @@ class InstructorNotebook(PageNotebook):
         return found
 
     def setup_ids(self) -> list[str]:
-        """The cells that every answer may count on: the chapter's own, up to what needs answers."""
-        ids, from_answers = [], set()
+        """The cells that every answer may count on: the chapter's own, but for those that take a
+        name from an answer, or from a cell that is there to fail."""
+        ids: list[str] = []
+        doubtful: set[str] = set()
         for place, cell in enumerate(self.cells):
             if place not in self.origin:
                 continue
             page_cell = self.origin[place]
             given, used = names(cell.source)
-            if page_cell.nbgrader:
-                from_answers |= given
-            elif used & from_answers:
-                from_answers |= given
+            if page_cell.nbgrader or FAILS in page_cell.tags or used & doubtful:
+                doubtful |= given
             elif TAG not in page_cell.tags:
-                from_answers -= given
+                doubtful -= given
                 ids.append(cell.id)
         return ids
 

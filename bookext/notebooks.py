@@ -153,7 +153,8 @@ class PageNotebook:
         parts = [f"From **{course}**: {title}."]
         if config.html_baseurl:
             parts.append(f"[The page]({urljoin(config.html_baseurl, self.uri)}) shows the results.")
-        parts.append(f"Licence: {config.bookext_licence}.")
+        if config.bookext_licence:
+            parts.append(f"Licence: {config.bookext_licence}.")
         return "> " + " ".join(parts)
 
     # ---------------------------------------------------------------------------- what Writer asks

@@ -51,13 +51,12 @@ def assign(
         raise ClassroomError("nothing to assign: name a chapter, such as 3, or --bank DIR")
     if twice := next((page.stem for page in pages if pages.count(page) > 1), None):
         raise ClassroomError(f"{twice} is named twice; name each chapter once")
+    if clash := [page.name for page in pages if bank and (bank / page.name).exists()]:
+        raise ClassroomError(f"--bank: {bank / clash[0]} has the name of a chapter; rename it")
     built = {page.stem: instructor_notebook(page, root) for page in pages}
     own = open_bank(bank) if bank else Bank(Path(), {}, {})
     known = {id: checks.exercise(id) for id in checks.exercise_ids()} | dict(own.exercises)
     sources = Sources({**built, **own.notebooks}, known, own)
-    if clash := built.keys() & own.notebooks.keys():
-        name = min(clash)
-        raise ClassroomError(f"--bank: {bank}/{name}.md has the name of a chapter; rename the page")
     made = _assignment(sources, to, variations(seed_from), name_of(pages, bank))
     made = may_write(made, root)
     write(made, sources)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -157,8 +158,9 @@ def _rounded(value: Any) -> str:
 
 
 def _cell(value: str) -> str:
-    """Text that a spreadsheet takes for no formula."""
-    return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    """Text that a spreadsheet takes for no formula; a negative number is none."""
+    formula = value[:1] in ("=", "+", "-", "@", "\t", "\r")
+    return f"'{value}" if formula and not re.fullmatch(r"-\d+(\.\d+)?", value) else value
 
 
 def _put(path: Path, content: str) -> None:

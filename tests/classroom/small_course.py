@@ -74,6 +74,24 @@ check("ch3-variance", score_variance).require()
 ````{exercise-end}
 ````
 
+```{code-cell} ipython3
+spreads = [score_variance(d, 1) for d in (1, 2)]
+```
+
+```{code-cell} ipython3
+:tags: [raises-exception]
+
+lost = [1][2]
+```
+
+```{code-cell} ipython3
+print(lost, spreads)
+```
+
+```{code-cell} ipython3
+name = 'read again'
+```
+
 ````{exercise-start} Which changes leave the weights alone?
 :label: ex-ch3-same-weights
 ````
