@@ -15,7 +15,15 @@ import pytest
 import torch
 
 from attnkit import checks
-from attnkit.checks import _engine, _exercises, _failures, _recording
+from attnkit.checks import (
+    _engine,
+    _exercises,
+    _experiment,
+    _explanations,
+    _failures,
+    _recording,
+    _registry,
+)
 
 
 def right(d_key, std):
@@ -121,6 +129,7 @@ MISBEHAVED = [
     (lambda d_key, std: [None], "wrong-type"),
     (sleeps, "wrong-type"),
     (lambda d_key, std: np.zeros(10**6), "too-large"),
+    (lambda d_key, std: [0.5] * 10**6, "too-large"),
     (lambda d_key, std: [d_key * std**4] * 2, "wrong-shape"),
     (lambda d_key, std: np.zeros((0,)), "hard-coded"),
     (lambda d_key, std: d_key * float("nan"), "hard-coded"),
@@ -390,7 +399,7 @@ def test_names_are_not_shared_by_misconceptions_and_common_failures():
     assert not {row.name for row in checks.misconceptions()} & set(_failures.COMMON)
 
 
-def test_the_example_in_the_documentation_is_true():
-    tried = doctest.testmod(checks)
-    assert tried.attempted >= 2
-    assert tried.failed == 0
+def test_the_examples_in_the_documentation_are_true():
+    modules = [checks, _registry, _experiment, _explanations]
+    tried = [doctest.testmod(module) for module in modules]
+    assert all(result.attempted >= 2 and not result.failed for result in tried)

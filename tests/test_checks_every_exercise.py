@@ -1,12 +1,15 @@
 """What holds for every exercise: each wrong answer has its own name, each right one passes."""
 
+import importlib
 import itertools
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from answers import NUMBERS, STYLES, styled
 from exercises import BY_HAND, EXPERIMENT, LONG_ENOUGH
 
@@ -128,6 +131,112 @@ def stub(*arguments):
 def test_what_is_no_answer_at_all_is_told_so_by_every_exercise(id, answer, name, monkeypatch):
     monkeypatch.setattr(_engine, "CALL_SECONDS", 0.05)
     assert checks.check(id, answer).name == name
+
+
+class EqualsEverything:
+    """Whatever it is compared with, asked or used for: it says yes."""
+
+    dtype, shape, ndim, size = float, (), 0, 1
+
+    def __eq__(self, other):
+        return True
+
+    __lt__ = __le__ = __gt__ = __ge__ = __ne__ = __eq__
+    __hash__ = None
+
+    def __bool__(self):
+        return True
+
+    def __len__(self):
+        return 2
+
+    def __getattr__(self, name):
+        return self
+
+    def __call__(self, *arguments, **named):
+        return self
+
+    def __array_ufunc__(self, *arguments, **named):
+        return True
+
+
+def generates(*arguments):
+    yield arguments[0]
+
+
+async def promises(*arguments):
+    return arguments[0]
+
+
+def holds_on(*arguments):
+    while True:
+        try:
+            time.sleep(0.001)
+        except Exception:
+            pass
+
+
+def overwrites(exercise):
+    """The right answer, after every array and list among its arguments was overwritten."""
+
+    def answer(*arguments):
+        results = exercise.right(
+            *(a.numpy() if hasattr(a, "numpy") else a for a in copied(arguments))
+        )
+        for argument in arguments:
+            if hasattr(argument, "shape") and np.size(argument):
+                argument[...] = True
+            elif isinstance(argument, list):
+                argument.clear()
+        return results
+
+    return answer
+
+
+def copied(arguments):
+    def copy(a):
+        return a.detach().clone() if hasattr(a, "detach") else a.copy() if hasattr(a, "copy") else a
+
+    return map(copy, arguments)
+
+
+HOSTILE = [
+    (lambda *arguments: EqualsEverything(), "wrong-type"),
+    (lambda *arguments: np.zeros(10**6), "too-large"),
+    (lambda *arguments: np.broadcast_to(1.0, (10**6, 10**6)), "too-large"),
+    (lambda *arguments: torch.zeros(1).expand(10**12), "too-large"),
+    (generates, "wrong-type"),
+    (promises, "wrong-type"),
+    (holds_on, "too-slow"),
+    (lambda *arguments: 1j, "wrong-type"),
+    (lambda *arguments: print(arguments), "printed-only"),
+    (EqualsEverything(), "wrong-type"),
+    (EqualsEverything, "wrong-arguments"),
+]
+
+
+@pytest.mark.parametrize("id", FUNCTIONS)
+def test_an_answer_that_misbehaves_gets_a_common_name_and_gets_it_quickly(id, monkeypatch):
+    for answer, name in HOSTILE:
+        started = time.monotonic()
+        monkeypatch.setattr(_engine, "CALL_SECONDS", 0.03 if answer is holds_on else 3)
+        verdict = checks.check(id, answer)
+        assert (verdict.name, verdict.passed) == (name, False), str(verdict)
+        assert time.monotonic() - started < 3
+    inputs = FUNCTIONS[id].trials[0].inputs.values()
+    if any(isinstance(value, np.ndarray | list) for value in inputs):
+        verdict = checks.check(id, overwrites(FUNCTIONS[id]))
+        assert verdict.name == "changes-its-input", str(verdict)
+
+
+def test_every_code_exercise_has_six_names_and_three_right_answers():
+    right = {}
+    for path in sorted((ROOT / "tests").glob("test_checks_chapter*.py")):
+        right |= importlib.import_module(path.stem).RIGHT
+    for id, exercise in FUNCTIONS.items():
+        assert len(exercise.misconceptions) >= 6, id
+        assert len(right[id]) >= 3, id
+    assert len(checks.misconceptions()) >= 600
 
 
 @pytest.mark.parametrize("id", CHOICES)

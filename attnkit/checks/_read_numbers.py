@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attnkit.checks._recording import MAX_ELEMENTS, as_array, type_name
+from attnkit.checks._recording import TooLarge, as_array, type_name
 
 _MISSING = object()
 
@@ -31,11 +31,10 @@ def read_numbers(answer: object, names: Sequence[str]) -> tuple[dict, dict[str, 
     for name, part in there.items():
         try:
             arrays[name] = as_array(part)
+        except TooLarge as error:
+            return {"status": "size", "shape": error.shape, "result": name}, {}
         except (TypeError, ValueError, RuntimeError):
             return _strange(part, name), {}
-        if arrays[name].size > MAX_ELEMENTS:
-            shape = list(arrays[name].shape)
-            return {"status": "size", "shape": shape, "result": name}, {}
     return {"status": "numbers"}, arrays
 
 

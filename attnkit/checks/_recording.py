@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
+import math
 import random
 import signal
 import threading
@@ -87,8 +88,26 @@ def given_back() -> Iterator[None]:
         torch.set_default_dtype(dtype)
 
 
+class TooLarge(ValueError):
+    """More numbers than anybody asked for; they are not copied (a view of one may be endless)."""
+
+    def __init__(self, shape: Sequence[int]) -> None:
+        super().__init__(f"shape {tuple(shape)}")
+        self.shape = [int(length) for length in shape]
+
+
 def as_array(value: Any) -> np.ndarray:
-    """A number, tensor, array or nested list of them as a plain real array."""
+    """A number, tensor, array or nested list of them as a plain real array.
+
+    Raises:
+        TooLarge: for more than ``MAX_ELEMENTS`` numbers.
+        TypeError, ValueError: for anything else.
+    """
+    if isinstance(value, torch.Tensor | np.ndarray):
+        if math.prod(value.shape) > MAX_ELEMENTS:
+            raise TooLarge(value.shape)
+    elif isinstance(value, list | tuple) and len(value) > MAX_ELEMENTS:
+        raise TooLarge([len(value)])
     if isinstance(value, torch.Tensor):
         tensor = value.detach().cpu()
         value = (tensor.half() if tensor.dtype == torch.bfloat16 else tensor).numpy()
@@ -103,6 +122,8 @@ def as_array(value: Any) -> np.ndarray:
         raise TypeError("not an array of real numbers")
     if array.dtype.itemsize > 8:  # safetensors has no long double
         array = array.astype(np.float64)
+    if array.size > MAX_ELEMENTS:
+        raise TooLarge(array.shape)
     return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
 
 
@@ -139,14 +160,13 @@ def _unpack(result: Any, names: Sequence[str]) -> tuple[dict, dict[str, np.ndarr
     arrays = {}
     for name, part in zip(names, parts, strict=False):
         try:
-            array = as_array(part)
+            arrays[name] = as_array(part)
+        except TooLarge as error:
+            return {"status": "size", "shape": error.shape, "result": name}, {}
         except (TypeError, ValueError, RuntimeError):
             whole = part is result and len(names) > 1
             result_name = "The result" if whole else name
             return {"status": "type", "type": _kind(part), "result": result_name}, {}
-        if array.size > MAX_ELEMENTS:
-            return {"status": "size", "shape": list(array.shape), "result": name}, {}
-        arrays[name] = array
     if len(parts) != len(names):
         return {"status": "count", "count": 1, "type": kind}, arrays
     return {"status": "returned"}, arrays
