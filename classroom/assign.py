@@ -51,8 +51,10 @@ def assign(
         raise ClassroomError("nothing to assign: name a chapter, such as 3, or --bank DIR")
     if twice := next((page.stem for page in pages if pages.count(page) > 1), None):
         raise ClassroomError(f"{twice} is named twice; name each chapter once")
-    if clash := [page.name for page in pages if bank and (bank / page.name).exists()]:
-        raise ClassroomError(f"--bank: {bank / clash[0]} has the name of a chapter; rename it")
+    own_folder = Path(bank) if bank else None
+    for page in pages:
+        if own_folder and (own_folder / page.name).exists():
+            raise ClassroomError(f"--bank: {bank}/{page.name} has the name of a chapter; rename it")
     built = {page.stem: instructor_notebook(page, root) for page in pages}
     own = open_bank(bank) if bank else Bank(Path(), {}, {})
     known = {id: checks.exercise(id) for id in checks.exercise_ids()} | dict(own.exercises)

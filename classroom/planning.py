@@ -16,6 +16,7 @@ from classroom.assignment import Assignment, ClassroomError, Question
 from classroom.reading import TROUBLES, Read, Trouble, trouble, written
 from classroom.results import Outcome, code_version, key_of
 from classroom.submissions import Submission
+from classroom.variation import given_source
 from classroom.worker import Job, Limits
 
 OF_CELLS = {"missing-cell", "duplicated-cell", "not-written-yet"}
@@ -96,7 +97,9 @@ def plan(submissions: Iterable[Submission], assignment: Assignment) -> Plan:
             if graded is None:
                 read = submission.notebooks[question.notebook]
                 assert isinstance(read, Read)
-                sources = tuple(read.answers[id][0] for id in question.answers)
+                own = given_source(question.check, submission.variation)
+                answers = (read.answers[id][0] for id in question.answers)
+                sources = (*([own] if own else []), *answers)
                 said = (question.check, submission.variation, sources, question.expression)
                 key = key_of(*said, setups[question.notebook], list(Limits()), version)
                 jobs[question.notebook][key] = Job(key, *said)

@@ -85,8 +85,8 @@ class _Exercise:
         """A check's answers, and those before it in the exercise whose names they take."""
         wanted = set(names(expression)[1])
         kept: list[NotebookNode] = []
-        for cell in reversed(self.answers):
-            given, used = names(solution(cell)) if cell.cell_type == "code" else (set(), set())
+        for cell in reversed([c for c in self.answers if c.cell_type == "code"]):
+            given, used = names(solution(cell))
             if any(cell is c for c in own) or given & wanted:
                 kept.insert(0, cell)
                 wanted |= used

@@ -72,8 +72,10 @@ def variations(students: Iterable[str]) -> dict[str, str]:
 def given_source(check: str, code: str) -> str:
     """Python lines that give the given values of a variation their names; '' when there are none.
 
-    A student's answer must be run behind them: the notebook's own cells hold the book's values.
+    A student's answer must be run behind them: the set-up cells hold the book's values.
     """
+    if not code:
+        return ""
     given = checks.exercise(check, code).given
     return "\n".join(f"{name} = {value!r}" for name, value in given.items())
 

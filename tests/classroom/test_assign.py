@@ -303,5 +303,5 @@ def test_ids_that_are_none(course, tmp_path, students, words):
         assign(["3"], tmp_path / "a", root=course, seed_from=students)
 
 
-def test_the_given_values_of_a_variation_as_a_cell():
+def test_most_exercises_have_no_given_values():
     assert given_source("ch3-variance", "abc") == ""
