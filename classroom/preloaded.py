@@ -71,7 +71,7 @@ def main() -> None:
     try:
         try:
             place, refused = _prepare(order, folder)
-        except SetUpFailed as failed:
+        except (SetUpFailed, sandbox.Unsafe) as failed:
             wire.write(sink, wire.pack({"failed": str(failed)}))
             return
         ready = {"ready": True, "steps": sorted(place.guard.steps), "refused": refused}
@@ -138,7 +138,7 @@ def _set_up(cells: list[str], bank: str | None) -> dict[str, object]:
         except BaseException as error:
             first = next((line for line in source.splitlines() if line.strip()), "")
             raise SetUpFailed(
-                f"set-up cell {number} (it begins with {first[:80]!r}) raises "
+                f"the notebook's set-up cell {number} (it begins with {first[:80]!r}) raises "
                 f"{type(error).__name__}: {error}"
             ) from error
         if "matplotlib.pyplot" in sys.modules:

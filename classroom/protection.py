@@ -53,8 +53,14 @@ _TABLE = (
     (
         "limits",
         ("limits",),
-        "time, memory, processes, printed text and the size of files are limited for each answer",
+        "time, processes, printed text and the size of files are limited for each answer",
         "nothing is limited but time and printed text",
+    ),
+    (
+        "memory",
+        ("memory",),
+        "memory is limited for each answer",
+        "an answer may take all the memory there is",
     ),
     (
         "own processes",
@@ -127,13 +133,14 @@ What this does not protect against
 """
 
 
-def protections(root: Path = ROOT) -> list[Protection]:
-    """What is active on this machine, for the user who asks. It is tried, not guessed.
+def protections(steps: frozenset[str] | None = None) -> list[Protection]:
+    """What is active on this machine, for the user who asks. It is tried, not guessed; or what
+    certain ``steps`` (those of :class:`classroom.worker.Workers`) amount to.
 
     Raises:
         ClassroomError: where no answer can be run.
     """
-    steps = _steps(str(root))
+    steps = _steps() if steps is None else steps
     return [
         Protection(name, active := not steps.isdisjoint(needs), says if active else otherwise)
         for name, needs, says, otherwise in _TABLE
@@ -163,18 +170,19 @@ def need_fork() -> None:
 
 
 @cache
-def _steps(root: str) -> frozenset[str]:
+def _steps() -> frozenset[str]:
     need_fork()
     command = [sys.executable, "-P", "-m", "classroom.protection", "--steps"]
     with tempfile.TemporaryDirectory() as folder:
-        environment = {"PYTHONPATH": root, "LANG": "C.UTF-8", "TMPDIR": folder}
+        os.chmod(folder, 0o711)
+        environment = {"PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "TMPDIR": folder}
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60
         )
     try:
         return frozenset(json.loads(done.stdout))
     except ValueError:
-        raise ClassroomError(f"the protections cannot be tried out:\n{done.stderr}") from None
+        raise ClassroomError(f"no answer can be run here: {done.stderr.strip()}") from None
 
 
 def _try_steps() -> frozenset[str]:
@@ -191,7 +199,10 @@ def _try_steps() -> frozenset[str]:
             root=str(root),
         )
         os.chmod(folder, 0o711)
-        return sandbox.tried(guard, sandbox.free_users(1)[0], folder)[0].steps
+        try:
+            return sandbox.tried(guard, sandbox.free_users(1)[0], folder)[0].steps
+        except sandbox.Unsafe as unsafe:
+            sys.exit(str(unsafe))
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ STEPS = (
     "network-namespace",
     "memory-namespace",
     "limits",
+    "memory",
     "no-new-privileges",
     "own-user",
     "landlock",
@@ -92,6 +93,7 @@ class Guard:
             "network-namespace": lambda: linux.unshare(linux.NEWNET),
             "memory-namespace": lambda: linux.unshare(linux.NEWIPC | linux.NEWUTS),
             "limits": lambda: limit(self.limits, alone="own-user" in self.steps or self._apart),
+            "memory": lambda: limit_memory(self.limits.memory_mb),
             "no-new-privileges": linux.no_new_privileges,
             "own-user": lambda: become(uid),
             "landlock": lambda: filters.restrict_files(
@@ -107,6 +109,8 @@ class Guard:
             if step in self.steps:
                 with _step(step):
                     act()
+        if os.getuid() == 0:
+            raise Unsafe(AS_ROOT)
         if self._apart:
             linux.drop_capabilities()
         if LINUX:
@@ -129,6 +133,10 @@ class Refused(Exception):
     """A step that the system does not allow: its name, and why."""
 
 
+class Unsafe(Exception):
+    """No answer may be run here; the message says why."""
+
+
 @contextlib.contextmanager
 def _step(name: str) -> Iterator[None]:
     try:
@@ -138,10 +146,10 @@ def _step(name: str) -> Iterator[None]:
 
 
 def become(uid: int) -> None:
-    """Be another user, of no group."""
+    """Be another user, of no group, for good (root gives up all three of its numbers)."""
     os.setgroups([])
-    os.setresgid(uid, uid, uid)
-    os.setresuid(uid, uid, uid)
+    os.setgid(uid)
+    os.setuid(uid)
 
 
 def limit(limits: Limits, *, alone: bool) -> None:
@@ -152,9 +160,7 @@ def limit(limits: Limits, *, alone: bool) -> None:
     import resource  # there is none on Windows, where this module is read all the same
 
     seconds, mega = int(limits.seconds) + 2, 1 << 20
-    memory = mapped() + limits.memory_mb * mega
     processes = limits.processes + (0 if alone else running_now())
-    # The upper bound of memory leaves room to say that there was none.
     for name, soft, hard in (
         ("RLIMIT_CORE", 0, 0),
         ("RLIMIT_CPU", seconds, seconds + 2),
@@ -163,27 +169,29 @@ def limit(limits: Limits, *, alone: bool) -> None:
         ("RLIMIT_NPROC", processes, processes),
         ("RLIMIT_MEMLOCK", 0, 0),
         ("RLIMIT_MSGQUEUE", 0, 0),
-        ("RLIMIT_AS", memory, memory + 64 * mega),
     ):
-        which = getattr(resource, name, None)
-        if which is None:
-            continue
-        if name == "RLIMIT_AS" and not LINUX:  # macOS knows the name and refuses the limit
-            with contextlib.suppress(OSError, ValueError):
-                resource.setrlimit(which, (soft, hard))
-            continue
-        most = resource.getrlimit(which)[1]
-        if most != resource.RLIM_INFINITY:
-            soft, hard = min(soft, most), min(hard, most)
-        resource.setrlimit(which, (soft, hard))
+        which = getattr(resource, name, None)  # not every system has all of them
+        if which is not None:
+            most = resource.getrlimit(which)[1]
+            if most != resource.RLIM_INFINITY:
+                soft, hard = min(soft, most), min(hard, most)
+            resource.setrlimit(which, (soft, hard))
+
+
+def limit_memory(megabytes: int) -> None:
+    """So much memory on top of what is mapped already."""
+    import resource
+
+    if not LINUX:  # macOS knows the name and does not keep to it
+        raise OSError("this system limits no memory")
+    memory, mega = mapped() + (megabytes << 20), 1 << 20
+    # The upper bound leaves room to say that there was none.
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory + 64 * mega))
 
 
 def mapped() -> int:
     """Bytes of address space that this process has already."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-    except OSError:
-        return 1 << 33
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -208,10 +216,9 @@ def _clear_environment(work: str) -> None:
 
 def possible() -> frozenset[str]:
     """The steps that make sense here; whether they work is another matter."""
-    if not LINUX:
-        return frozenset({"limits"})
     root = os.getuid() == 0
-    return frozenset(STEPS) - ({"user-namespace"} if root else {"own-user"})
+    every = frozenset(STEPS) if LINUX else frozenset({"limits", "memory", "own-user"})
+    return every - ({"user-namespace"} if root else {"own-user"})
 
 
 def tried(guard: Guard, uid: int, folder: str) -> tuple[Guard, dict[str, str]]:
@@ -219,21 +226,33 @@ def tried(guard: Guard, uid: int, folder: str) -> tuple[Guard, dict[str, str]]:
 
     All steps are taken together, in processes that do nothing else; what is refused is left out and
     the rest is tried again.
+
+    Raises:
+        Unsafe: when an answer would have the rights of root, or when something else goes wrong
+            than a step that is refused.
     """
     refused: dict[str, str] = {}
     steps = guard.steps & possible()
-    while steps:
+    while True:
         # Landlock takes the place of files of one's own.
         guard = replace(guard, steps=steps - {"landlock"} if "own-files" in steps else steps)
+        if os.getuid() == 0 and "own-user" not in guard.steps:
+            raise Unsafe(AS_ROOT + refused.get("own-user", ""))
         answer = _attempt(guard, uid, folder)
         if answer is None:
-            break
+            return guard, refused
         name, why = answer
+        if name not in guard.steps:
+            raise Unsafe(f"what holds answers in does not work here: {name} {why}")
         gone = {name, *(_NEED_A_USER_NAMESPACE if name == "user-namespace" else ())} & steps
         refused.update(dict.fromkeys(gone, why))
         steps -= gone
-        guard = replace(guard, steps=steps)
-    return guard, refused
+
+
+AS_ROOT = (
+    "the grader runs as root and cannot become another user to run answers; with root's rights "
+    "they are not run. Run the grader as an ordinary user. "
+)
 
 
 def _attempt(guard: Guard, uid: int, folder: str) -> tuple[str, str] | None:
@@ -241,46 +260,40 @@ def _attempt(guard: Guard, uid: int, folder: str) -> tuple[str, str] | None:
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
-        code = 1
         try:
             os.close(read)
-            code = _taken(lambda: _both(guard, uid, folder, write), write)
+            _taken(lambda: _both(guard, uid, folder, write), write)
         finally:
-            os._exit(code)
+            os._exit(0)
     os.close(write)
     with open(read, "rb") as pipe:
         text = pipe.read().decode("utf-8", "replace")
     os.waitpid(pid, 0)
-    if text == "ok":
-        return None
     name, _, why = text.partition("\n")
-    if name not in guard.steps:  # the process died on the way: leave out what is left, one by one
-        name = next(step for step in reversed(STEPS) if step in guard.steps)
-    return name, why or "the process ended"
+    return None if text == "ok" else (name, why or "the process ended")
 
 
 def _both(guard: Guard, uid: int, folder: str, write: int) -> None:
     guard.watch()
     inner = os.fork()
     if inner == 0:
-        code = 1
         try:
-            code = _taken(lambda: guard.arm(uid, folder), write)
-            if code == 0:
+            if _taken(lambda: guard.arm(uid, folder), write):
                 os.write(write, b"ok")
         finally:
-            os._exit(code)
+            os._exit(0)
     os.waitpid(inner, 0)
 
 
-def _taken(act: Callable[[], None], write: int) -> int:
+def _taken(act: Callable[[], None], write: int) -> bool:
+    """Whether nothing went wrong; what did is written down."""
     try:
         act()
-    except Refused as refused:
-        name, why = refused.args
+    except Exception as error:
+        name, why = error.args if isinstance(error, Refused) else ("", repr(error))
         os.write(write, f"{name}\n{why}".encode())
-        return 2
-    return 0
+        return False
+    return True
 
 
 def free_users(count: int, first: int = 61184, last: int = 65000) -> Sequence[int]:

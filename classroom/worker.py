@@ -24,7 +24,7 @@ from typing import IO, NamedTuple
 from attnkit import checks
 from classroom import wire
 from classroom.assignment import ClassroomError
-from classroom.processes import below
+from classroom.processes import began, below
 from classroom.protection import FAILURES, ROOT, need_fork
 from classroom.sandbox import STEPS, Limits
 
@@ -194,6 +194,7 @@ class _Process:
         self._folder = tempfile.TemporaryDirectory(prefix="classroom-")
         self._log: IO[bytes] = open(Path(self._folder.name) / "log", "w+b")
         self._frames = wire.Frames()
+        Path(self._folder.name).chmod(0o711)  # the users of answers pass through to theirs
         empty = Path(self._folder.name) / "empty"
         empty.mkdir()
         self._process = subprocess.Popen(
@@ -222,7 +223,7 @@ class _Process:
                 f"the process that runs answers does not start ({broken}):\n{self._logged()}"
             ) from None
         if "failed" in header:
-            raise ClassroomError(f"the set-up of the notebook fails: {header['failed']}")
+            raise ClassroomError(header["failed"])
         return frozenset(header["steps"])
 
     def send(self, number: int, job: Job) -> None:
@@ -262,7 +263,7 @@ class _Process:
 
     def stop(self) -> None:
         """End it and everything that it has started."""
-        started = below(self._process.pid)
+        started = {pid: began(pid) for pid in below(self._process.pid)}
         for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):
                 pipe.close()  # type: ignore[union-attr]
@@ -271,9 +272,10 @@ class _Process:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        for pid in started:  # mostly gone by now
+        for pid, when in started.items():  # gone by now, unless the process was killed
             with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+                if when and began(pid) == when:
+                    os.kill(pid, signal.SIGKILL)
         self._log.close()
         with contextlib.suppress(OSError):
             self._folder.cleanup()

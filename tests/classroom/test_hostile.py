@@ -195,6 +195,14 @@ REST = {
         {"raised-outside"},
     ),
 }  # fmt: skip
+#: What is run only where one of these protections is active: elsewhere it would do harm.
+NEEDS = {
+    "kills whoever is near": {"own processes", "own user", "system calls"},
+    "forks without end": {"limits"},
+    **{name: {"memory"} for name in (*SIX, *REST) if "memory" in name},
+    "recurses until it crashes": {"memory"},
+    "asks for more": {"memory"},
+}
 #: What answers do not score with, whatever else becomes of them, by the harm that is looked for.
 HARM = {
     "network": (
@@ -222,23 +230,29 @@ def active() -> set[str]:
 def alive() -> list[int]:
     """The processes that these answers have left."""
     found = []
-    for entry in os.scandir("/proc"):
+    for entry in os.scandir("/proc") if os.path.isdir("/proc") else ():
         with contextlib.suppress(OSError):
             if Path(entry.path, "comm").read_text().strip() == MARK:
                 found.append(int(entry.name))
     return found
 
 
+def harmless(name: str) -> bool:
+    return name not in NEEDS or not active().isdisjoint(NEEDS[name])
+
+
 @pytest.fixture(scope="module")
 def running():
+    """Nothing hostile is run before it is certain that it is held in as ``protections`` says."""
     with Workers(SETUP, limits=SHORT) as started:
+        assert {p.name for p in protections(steps=started.steps) if p.active} == active()
         yield started
 
 
 def table(cases: dict):
     """The answers of a table, with an honest one at either end."""
     honest = {"before": answer(RIGHT), "after": answer("# after\n" + RIGHT)}
-    return honest | {name: case[0] for name, case in cases.items()}
+    return honest | {name: case[0] for name, case in cases.items() if harmless(name)}
 
 
 @pytest.fixture(scope="module")
@@ -253,14 +267,16 @@ def rest(running):
 
 @pytest.mark.parametrize("name", SIX)
 def test_six_hostile_answers_get_their_line(six, name):
-    assert diagnosis(six[name]) in SIX[name][1], six[name]
+    if harmless(name):
+        assert diagnosis(six[name]) in SIX[name][1], six[name]
     assert {diagnosis(six["before"]), diagnosis(six["after"])} == {"right"}
 
 
 @pytest.mark.hostile
 @pytest.mark.parametrize("name", REST)
 def test_hostile_answers_get_their_line(rest, name):
-    assert diagnosis(rest[name]) in REST[name][1], rest[name]
+    if harmless(name):
+        assert diagnosis(rest[name]) in REST[name][1], rest[name]
     assert {diagnosis(rest["before"]), diagnosis(rest["after"])} == {"right"}
 
 
