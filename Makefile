@@ -50,6 +50,10 @@ test: export OMP_NUM_THREADS ?= 1
 test: lint book ## every test: lint, book, unit tests, notebooks, browser
 	$(BIN)/python -m pytest -n $(JOBS)
 
+.PHONY: test-nbgrader
+test-nbgrader: book # two whole chapters, generated and graded by nbgrader; some minutes
+	$(BIN)/python -m pytest -m nbgrader tests/classroom/test_nbgrader.py
+
 bench: setup ## ratios against the peers, in one run
 	$(BIN)/python -m benchmarks
 
