@@ -34,6 +34,7 @@ from attnkit.checks._choice import ChoiceExercise, Finding, Option, Slip, Statem
 from attnkit.checks._engine import FunctionExercise, Misconception, Seen, Trial
 from attnkit.checks._experiment import ExperimentExercise
 from attnkit.checks._failures import COMMON
+from attnkit.checks._kinds import AnyExercise
 from attnkit.checks._numbers import NumbersExercise
 from attnkit.checks._predictions import Between, Each, OneOf
 from attnkit.checks._registry import book as _exercises  # noqa: F401 (the tests' name for it)
@@ -41,6 +42,7 @@ from attnkit.checks._registry import exercise, exercise_ids, known, load_bank
 from attnkit.checks._verdict import Verdict
 
 __all__ = [
+    "AnyExercise",
     "BankError",
     "Between",
     "ChoiceExercise",

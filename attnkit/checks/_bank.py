@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from attnkit.checks._engine import AnyExercise
+from attnkit.checks._kinds import AnyExercise
 from attnkit.checks._recording import given_back
 
 #: Folders with exercises, separated as in PATH.

@@ -144,7 +144,7 @@ class ChoiceExercise:
 
     @property
     def given(self) -> dict[str, object]:
-        """No given values: what varies are the letters."""
+        """Empty, since what varies are the letters."""
         return {}
 
     def varied(self, code: str) -> ChoiceExercise:

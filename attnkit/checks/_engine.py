@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -76,6 +75,7 @@ class Misconception:
         return self.message
 
     def explains(self, trials: Sequence[Seen]) -> bool:
+        """Whether it accounts for everything that was recorded."""
         compared = [seen for seen in trials if seen.trial.compared and seen.trial.required]
         if self.when is not None:
             return self.when(trials)
@@ -84,7 +84,11 @@ class Misconception:
 
 @dataclass(frozen=True)
 class Seen:
-    """One trial with what was recorded and what was expected."""
+    """One trial with what was recorded and what was expected.
+
+    ``got`` and ``expected`` hold an array for each result, by its name; of an experiment ``got``
+    holds float64 arrays in the shape that the exercise asks for, and ``expected`` is empty.
+    """
 
     trial: Trial
     record: Mapping
@@ -93,14 +97,17 @@ class Seen:
 
     @property
     def returned(self) -> bool:
+        """Whether the call came to results."""
         return self.record["status"] == "returned"
 
     @property
     def right(self) -> bool:
+        """Whether they are those that were expected."""
         return self.returned and all_right(self.got, self.expected)
 
     @property
     def shaped(self) -> bool:
+        """Whether they have the shapes that were expected."""
         return self.returned and all(
             trimmed(self.got[name], array.ndim).shape == array.shape
             for name, array in self.expected.items()
@@ -114,26 +121,6 @@ class Seen:
         except ValueError:  # sizes that do not fit
             return self.record["status"] == "raised"
         return self.returned and all_close(self.got, named(outcome, tuple(self.expected)))
-
-
-class AnyExercise(Protocol):
-    """What every kind of exercise has."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def link(self) -> str: ...
-    @property
-    def sections(self) -> Mapping[str, str]: ...
-    @property
-    def misconceptions(self) -> Sequence[Misconception]: ...
-    @property
-    def given(self) -> Mapping[str, object]: ...
-    def varied(self, code: str) -> AnyExercise: ...
-    def probe(self, answer: object) -> dict[str, np.ndarray]: ...
-    def diagnose(self, arrays: Arrays) -> Verdict: ...
 
 
 @dataclass(frozen=True)
@@ -157,7 +144,7 @@ class FunctionExercise:
 
     @property
     def given(self) -> dict[str, object]:
-        """No given values: the trials are the exercise's own."""
+        """Empty, since the trials are the exercise's own."""
         return {}
 
     def varied(self, code: str) -> FunctionExercise:

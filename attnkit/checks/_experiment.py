@@ -13,7 +13,7 @@ from attnkit.checks._engine import Arrays, Misconception, Seen, Trial, why_uncal
 from attnkit.checks._explanations import read_explanation
 from attnkit.checks._measurements import judge, numbers, read_calls, same_numbers
 from attnkit.checks._parts import read_parts, without_parts
-from attnkit.checks._predictions import Prediction, plain, shown
+from attnkit.checks._predictions import Between, Each, OneOf, plain, shown
 from attnkit.checks._recording import (
     CALL_SECONDS,
     given_back,
@@ -80,7 +80,7 @@ class ExperimentExercise:
     title: str
     link: str
     sections: Mapping[str, str]
-    predicts: Prediction
+    predicts: Between | OneOf | Each
     call: str
     trials: tuple[Trial, ...] | Callable[[Sequence[int]], tuple[Trial, ...]]
     results: tuple[str, ...]

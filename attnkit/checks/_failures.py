@@ -11,8 +11,9 @@ from attnkit.checks._compare import close, trimmed
 from attnkit.checks._verdict import Verdict
 
 if TYPE_CHECKING:
-    from attnkit.checks._engine import AnyExercise, FunctionExercise, Seen
+    from attnkit.checks._engine import FunctionExercise, Seen
     from attnkit.checks._experiment import ExperimentExercise
+    from attnkit.checks._kinds import AnyExercise
 
 #: Name and message; the braces are filled in from what was recorded.
 COMMON: dict[str, str] = {

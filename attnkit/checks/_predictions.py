@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from attnkit.checks._failures import COMMON
 from attnkit.checks._read_numbers import is_missing
@@ -71,15 +71,6 @@ def shown(prediction: list) -> str:
     return str(value)
 
 
-class Prediction(Protocol):
-    """What a prediction may be: :class:`Between`, :class:`OneOf` or :class:`Each`."""
-
-    @property
-    def wanted(self) -> str: ...
-    def trouble(self, prediction: list) -> Trouble | None: ...
-    def example(self) -> Any: ...
-
-
 def _no_prediction(wanted: str, missing: str = "") -> Trouble:
     return "no-prediction", COMMON["no-prediction"].format(missing=missing, wanted=wanted)
 
@@ -104,12 +95,15 @@ class Between:
 
     @property
     def wanted(self) -> str:
+        """What the prediction has to be, in words."""
         return f"a number from {self.low:g} to {self.high:g}"
 
     def example(self) -> float:
+        """A prediction that is in order."""
         return (self.low + self.high) / 2
 
     def trouble(self, prediction: list) -> Trouble | None:
+        """Name and message of what is wrong with a recorded prediction."""
         kind, value = prediction
         if kind == "none":
             return _no_prediction(self.wanted)
@@ -135,13 +129,16 @@ class OneOf:
 
     @property
     def wanted(self) -> str:
+        """What the prediction has to be, in words."""
         *most, last = (repr(choice) for choice in self.choices)
         return f"{', '.join(most)} or {last}"
 
     def example(self) -> Hashable:
+        """A prediction that is in order."""
         return self.choices[0]
 
     def trouble(self, prediction: list) -> Trouble | None:
+        """Name and message of what is wrong with a recorded prediction."""
         kind, value = prediction
         if kind == "none":
             return _no_prediction(self.wanted)
@@ -166,12 +163,15 @@ class Each:
 
     @property
     def wanted(self) -> str:
+        """What the prediction has to be, in words."""
         return f"a dict with {', '.join(map(repr, self.keys))}, for each {self.part.wanted}"
 
     def example(self) -> dict:
+        """A prediction that is in order."""
         return {key: self.part.example() for key in self.keys}
 
     def trouble(self, prediction: list) -> Trouble | None:
+        """Name and message of what is wrong with a recorded prediction."""
         kind, value = prediction
         if kind == "none":
             return _no_prediction(self.wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pkgutil
 from difflib import get_close_matches
 from functools import cache
@@ -9,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from attnkit.checks._bank import banks_of_environment, read_bank
-from attnkit.checks._engine import AnyExercise
+from attnkit.checks._kinds import AnyExercise
 
 #: Exercises of banks by the folder that they come from.
 _BANKS: dict[Path, dict[str, AnyExercise]] = {}
@@ -64,7 +65,7 @@ def exercise(id: str, variation: str = "") -> AnyExercise:
     raise ValueError(f"no exercise has the id {id!r}.{hint} Known ids: {', '.join(ids)}")
 
 
-def load_bank(folder: str | Path) -> list[str]:
+def load_bank(folder: str | os.PathLike[str]) -> list[str]:
     """Register the exercises of an instructor's own files; return their ids.
 
     Every ``*.py`` file of the folder that assigns ``EXERCISES`` is run, by its path: ``sys.path``
