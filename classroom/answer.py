@@ -18,6 +18,7 @@ from typing import NoReturn
 import numpy as np
 
 from attnkit import checks
+from attnkit.checks import _registry
 from classroom import wire
 from classroom.cells import compiled
 from classroom.keeper import CANNOT_WRITE, LONGEST_DETAIL, LONGEST_RECORD
@@ -123,8 +124,9 @@ def _take_keys_away(namespace: dict[str, object]) -> None:
         if id(value) in real:
             namespace[name] = silent
     checks.check = checks.diagnose = silent
-    checks._exercises = dict
-    checks._BANKS.clear()
+    _registry.book = dict
+    _registry._BANKS.clear()
+    checks.__dict__.pop("_exercises", None)
     for name in list(sys.modules):
         package, _, leaf = name.rpartition(".")
         if package == checks.__name__ and leaf.startswith(("chapter", "_wrong")):
