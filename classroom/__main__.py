@@ -58,6 +58,11 @@ Beside CSV:
   rubric.html            the open answers beside solution and criteria
   .grades/               what has been run: a second call runs only what is new, so new points in
                          questions.json or rubric.csv cost no run; may be deleted
+Give each assignment a folder of its own.
+
+For a learning platform `student` is the key and `total` the grade; questions have columns too.
+Moodle imports the table as it is (map student to its user field, total to an item); for Canvas copy
+total into the table that its gradebook exports. The tables are UTF-8 with a byte order mark.
 
 examples:
   python -m classroom grade submitted --assignment week2 --to results/grades.csv
@@ -80,13 +85,16 @@ def parser() -> argparse.ArgumentParser:
     whole = _parser(None, "python -m classroom", ABOUT, MAIN)
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
     one = _parser(commands, "assign", "Make an assignment folder of some chapters.", ASSIGN)
-    one.add_argument("chapters", nargs="+", metavar="CHAPTER", help="3, or 03-scaled-dot-product")
+    one.add_argument("chapters", nargs="*", metavar="CHAPTER", help="3, or 03-scaled-dot-product")
     one.add_argument("--to", type=Path, required=True, metavar="DIR", help="the folder to make")
     one.add_argument(
         "--seed-from", nargs="+", default=[], metavar="ID",
         help="student ids: each gets data of their own, always the same for an id",
     )  # fmt: skip
-    one.add_argument("--bank", type=Path, metavar="DIR", help="a folder of your own questions")
+    one.add_argument(
+        "--bank", type=Path, metavar="DIR",
+        help="a folder of your own questions, with chapters or alone",
+    )  # fmt: skip
     one = _parser(commands, "grade", "Grade submissions: tables, feedback, a form.", GRADE)
     one.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="what was handed in")
     one.add_argument(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
@@ -45,11 +46,19 @@ def _notes(ours: frozenset[str], sources: Iterable[str]) -> Iterator[str]:
             yield from _of_use(node, ours)
 
 
-def _walk(source: str) -> Iterator[ast.AST]:
+def parsed(source: str) -> ast.Module | None:
+    """The syntax tree, or None for what is none; warnings about a student's code are not ours."""
     try:
-        return ast.walk(ast.parse(source))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return iter(())
+        return None
+
+
+def _walk(source: str) -> Iterator[ast.AST]:
+    tree = parsed(source)
+    return ast.walk(tree) if tree else iter(())
 
 
 def _imported_from_attnkit(source: str) -> Iterator[str]:

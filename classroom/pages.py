@@ -78,7 +78,10 @@ def page(title: str, top: str, body: str, foot: str, style: str = "") -> str:
 
 def text(value: object) -> str:
     """Any text as HTML that shows it; control characters, which HTML forbids, become �."""
-    return escape("".join(s if s.isprintable() or s in "\n\t " else _mark(s) for s in str(value)))
+    shown = str(value)
+    if not shown.isprintable():
+        shown = "".join(s if s.isprintable() or s in "\n\t" else _mark(s) for s in shown)
+    return escape(shown)
 
 
 def _mark(sign: str) -> str:

@@ -13,17 +13,17 @@ from pathlib import Path
 
 from attnkit import checks
 from classroom.assignment import Assignment, ClassroomError, Question
-from classroom.reading import TROUBLES, Read, Trouble, trouble, written
+from classroom.reading import LONGEST_ANSWER, TROUBLES, Read, Trouble, trouble, written
 from classroom.results import Outcome, code_version, key_of
 from classroom.submissions import Submission
 from classroom.variation import given_source
 from classroom.worker import Job, Limits
 
-OF_CELLS = {"missing-cell", "duplicated-cell", "not-written-yet"}
+OF_CELLS = {"missing-cell", "duplicated-cell", "too-long", "not-written-yet"}
 #: Diagnoses that a person should look at: perhaps it is not the answer that is wrong.
 LOOK = {"worker-failed", "no-record", "ended-the-process", "unreadable-record", "missing-cell",
         "duplicated-cell", "unreadable", "too-large", "not-json", "not-a-notebook", "wrong-kernel",
-        "other-assignment", "two-files"}  # fmt: skip
+        "other-assignment", "two-files", "too-long"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -162,6 +162,9 @@ def _without_a_run(submission: Submission, question: Question) -> Graded | None:
             found = trouble("duplicated-cell", ids=id, count=len(read.answers[id]))
             return _settled(submission, question, found)
     sources = tuple(read.answers[id][0] for id in question.answers)
+    if (count := sum(map(len, sources))) > LONGEST_ANSWER:
+        found = trouble("too-long", count=f"{count:,}", limit=f"{LONGEST_ANSWER:,}")
+        return _settled(submission, question, found)
     if not any(written(s, stub) for s, stub in zip(sources, _stubs(question), strict=True)):
         return replace(_settled(submission, question, trouble("not-written-yet")), answers=sources)
     if question.kind == "open":

@@ -19,6 +19,8 @@ from typing import NamedTuple
 #: Bytes. A chapter with all its figures has below two million; parsing this many is a second.
 LARGEST = 20 * 2**20
 MOST_CELLS = 5000
+#: Characters of an answer. More are not written by hand, and Python's parser may fail on them.
+LONGEST_ANSWER = 50_000
 OURS = "attention_measured"
 
 #: What can be wrong with a file, or with a cell of it: name → what it means and what to do.
@@ -41,6 +43,7 @@ TROUBLES: dict[str, str] = {
     "duplicated-cell": "The answer cell {ids} stands in the notebook {count} times: a copied or "
     "split cell keeps its id. No copy is scored. Delete all but one, save, and hand it in again; "
     "for notes, insert a new cell.",
+    "too-long": "The answer has {count} characters; one of more than {limit} is not run.",
     "not-written-yet": "There is no answer yet: the cell is as it was handed out.",
 }
 

@@ -24,6 +24,7 @@ svg .none { fill: none; stroke: var(--edge); stroke-width: 1; stroke-dasharray: 
 svg text { font: 600 13px var(--sans); fill: var(--ink); } svg .on { fill: var(--paper); }
 svg .axis { font-weight: 400; fill: var(--muted); }
 .row { margin: 1.3rem 0; } .row svg { margin: .35rem 0; }
+th .quiet, th code { font-weight: 400; } .wide th:first-child { min-width: 9rem; }
 .names { list-style: none; display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; padding: 0; margin: 0;
   font-size: .9rem; } .names svg { display: inline-block; margin: 0 .3rem 0 0; }
 """
@@ -90,7 +91,7 @@ def _section(mistake: Mistake) -> str:
 def parts(q: QuestionReport) -> list[tuple[str, str, int]]:
     """The pieces of a question's bar: class of colour, name, number of students."""
     if q.open:
-        pieces = [("right", "full points", q.right), ("part", "part of the points", q.partly),
+        pieces = [("right", "full points", q.right), ("part", "part or none of them", q.partly),
                   ("other", "not read yet", q.unread)]  # fmt: skip
     else:
         named = [m for m in q.mistakes if m.named]
@@ -200,8 +201,9 @@ def _all(report: Report) -> str:
         return "<section><h2>All diagnoses</h2><p>No answer is wrong.</p></section>"
     return (
         '<section><h2>All diagnoses</h2>\n<div class="scroll" tabindex="0" role="region" '
-        'aria-label="All diagnoses"><table><thead><tr><th>diagnosis</th><th class="n">students</th>'
-        f"<th>what lies behind it</th></tr></thead><tbody>{rows}</tbody></table></div></section>"
+        'aria-label="All diagnoses"><table class="wide"><thead><tr><th>diagnosis</th>'
+        '<th class="n">students</th><th>what lies behind it</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div></section>"
     )
 
 

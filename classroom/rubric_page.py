@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from classroom.assignment import Assignment, Question
+from classroom.notes import parsed
 from classroom.pages import block, many, page, text
 from classroom.planning import Graded
 from classroom.rubric import Form, criteria
@@ -37,15 +38,18 @@ nav.students { display: flex; flex-wrap: wrap; gap: .25rem .9rem; margin: .6rem 
 
 def rubric_page(assignment: Assignment, graded: Sequence[Graded], form: Form) -> str:
     """The whole page."""
-    questions = [question for question in assignment.questions if question.kind == "open"]
-    of = {q.id: [one for one in graded if one.question.id == q.id] for q in questions}
     checked = {(one.student, one.question.exercise): one for one in graded if one.question.check}
-    left = sum(map(_unread, of.values()))
-    total = sum(map(len, of.values()))
+    asked = [question for question in assignment.questions if question.kind == "open"]
+    of: dict[str, list[Graded]] = {question.id: [] for question in asked}
+    for one in graded:
+        if one.question.id in of:
+            of[one.question.id].append(one)
+    parts = [_Part(n, q, of[q.id], form, checked) for n, q in enumerate(asked, start=1)]
+    left, total = sum(part.unread for part in parts), sum(map(len, of.values()))
     items = "".join(
-        f'<li><a href="#q{n}">{text(q.title)}</a> <span class="quiet small">'
-        f"{many(_unread(of[q.id]), 'answer')} to read</span></li>"
-        for n, q in enumerate(questions, start=1)
+        f'<li><a href="#q{part.n}">{text(part.question.title)}</a> <span class="quiet small">'
+        f"{many(part.unread, 'answer')} to read</span></li>"
+        for part in parts
     )
     top = (
         f'<p class="over">For the instructor · {text(assignment.name)}</p>\n<h1>Open answers</h1>\n'
@@ -54,90 +58,112 @@ def rubric_page(assignment: Assignment, graded: Sequence[Graded], form: Form) ->
         "is filled in is overwritten, and nothing is run again.</p>\n"
         f'<nav aria-label="Questions"><ol>{items}</ol></nav>'
     )
-    parts = (_question(n, q, of[q.id], form, checked) for n, q in enumerate(questions, start=1))
-    body = "\n".join(parts) or "<p>This assignment has no open questions.</p>"
+    body = "\n".join(part.html() for part in parts)
+    body = body or "<p>This assignment has no open questions.</p>"
     foot = "<p>Holds solutions and names: not for the class.</p>"
     return page(f"Open answers: {assignment.name}", top, body, foot, STYLE)
 
 
-def _unread(answers: Sequence[Graded]) -> int:
-    return sum(one.diagnosis == "not-read-yet" for one in answers)
+class _Part:
+    """One question with its answers."""
 
+    def __init__(
+        self, n: int, question: Question, answers: Sequence[Graded], form: Form, checked: Mapping
+    ):
+        self.n, self.question, self.form, self.checked = n, question, form, checked
+        with_text = [one.answers and one.diagnosis != "not-written-yet" for one in answers]
+        self.written = [one for one, said in zip(answers, with_text, strict=True) if said]
+        self.others = [one for one, said in zip(answers, with_text, strict=True) if not said]
+        self.unread = sum(one.diagnosis == "not-read-yet" for one in answers)
+        self.same: dict[str, list[str]] = {}
+        for one in self.written:
+            self.same.setdefault(_words(one.answers), []).append(one.student)
 
-def _question(n: int, question: Question, answers: list[Graded], form: Form, checked: dict) -> str:
-    solution = "".join(_shown(source) for source in map(without_rubric, question.solutions))
-    rules = "".join(
-        f"<li>{text(c.text)} <span class='points'>({number(c.points)})</span></li>"
-        for c in criteria(question)
-    )
-    written = [one for one in answers if one.answers and one.diagnosis != "not-written-yet"]
-    others = [one for one in answers if one not in written]
-    links = "".join(
-        f'<a href="#{_anchor(n, answers, one)}">{text(one.student)}{_tick(one)}</a>'
-        for one in written
-    )
-    cards = "\n".join(_answer(n, answers, one, form, checked) for one in written)
-    without = ", ".join(f"{text(one.student)} ({text(one.diagnosis)})" for one in others)
-    more = f'<p class="quiet">Nothing to read: {without}. They have 0 points.</p>' if others else ""
-    return (
-        f'<section class="question" id="q{n}" aria-labelledby="q{n}-title">\n'
-        f'<h2 id="q{n}-title">{n}. {text(question.title)}</h2>\n'
-        f'<p class="quiet"><code>{text(question.id)}</code> · {text(question.notebook)} · '
-        f'{number(question.points)} points</p>\n<nav class="students" aria-label="Students, '
-        f'question {n}">{links}</nav>\n<div class="beside">\n<div class="key card" tabindex="0" '
-        f'role="region" aria-label="Criteria and solution, question {n}">\n<h3>Criteria</h3>\n'
-        f'<ol class="marks">{rules}</ol>\n<h3>Model solution</h3>\n{solution}</div>\n'
-        f"<div>{cards}{more}</div>\n</div>\n</section>"
-    )
+    def html(self) -> str:
+        q, n = self.question, self.n
+        links = "".join(
+            f'<a href="#q{n}-{place}">{text(one.student)}{_tick(one)}</a>'
+            for place, one in enumerate(self.written, start=1)
+        )
+        cards = "\n".join(self.card(place, one) for place, one in enumerate(self.written, start=1))
+        return (
+            f'<section class="question" id="q{n}" aria-labelledby="q{n}-title">\n'
+            f'<h2 id="q{n}-title">{n}. {text(q.title)}</h2>\n'
+            f'<p class="quiet"><code>{text(q.id)}</code> · {text(q.notebook)} · '
+            f'{number(q.points)} points</p>\n<nav class="students" aria-label="Students, question '
+            f'{n}">{links}</nav>\n<div class="beside">\n{self.key()}\n'
+            f"<div>{cards}{self.nothing()}</div>\n</div>\n</section>"
+        )
 
+    def key(self) -> str:
+        """Criteria and solution, which stay in sight."""
+        rules = "".join(
+            f"<li>{text(c.text)} <span class='points'>({number(c.points)})</span></li>"
+            for c in criteria(self.question)
+        )
+        solution = "".join(
+            _shown(source) for source in map(without_rubric, self.question.solutions)
+        )
+        return (
+            '<div class="key card" tabindex="0" role="region" aria-label="Criteria and solution, '
+            f'question {self.n}">\n<h3>Criteria</h3>\n<ol class="marks">{rules}</ol>\n'
+            f"<h3>Model solution</h3>\n{solution}</div>"
+        )
 
-def _anchor(n: int, answers: list[Graded], one: Graded) -> str:
-    return f"q{n}-{answers.index(one) + 1}"
+    def nothing(self) -> str:
+        """Who has no answer that one could read."""
+        who = ", ".join(f"{text(one.student)} ({text(one.diagnosis)})" for one in self.others)
+        return f'<p class="quiet">Nothing to read: {who}. They have 0 points.</p>' if who else ""
+
+    def card(self, place: int, one: Graded) -> str:
+        """One student's answer, what stands out in it, and what it was given."""
+        given = "" if one.points is None else f"{number(one.points)} of "
+        row = self.form.lines.get((one.student, one.question.id))
+        notes = "".join(f'<p class="small is-warn">Note: {text(n)}</p>' for n in self.notes(one))
+        good = "good" if one.diagnosis == "read" else ""
+        return (
+            f'<article class="card {good}" id="q{self.n}-{place}">\n<div class="head">'
+            f'<h3>{text(one.student)}</h3><span class="quiet small">row {row} · {given}'
+            f"{number(one.question.points)} points</span></div>\n"
+            f"{''.join(map(_shown, one.answers))}{self.check(one)}{notes}{self.marks(one)}\n"
+            "</article>"
+        )
+
+    def notes(self, one: Graded) -> list[str]:
+        """What stands out in an answer, and whose text is the same."""
+        twins = [name for name in self.same[_words(one.answers)] if name != one.student]
+        if _words([without_rubric("\n".join(self.question.solutions))]) == _words(one.answers):
+            twins = ["the model solution"]
+        said = [f"word for word as {', '.join(twins[:5])}"] if twins else []
+        return [*([one.note] if one.note else []), *said]
+
+    def check(self, one: Graded) -> str:
+        """What the check of the same exercise found."""
+        found = self.checked.get((one.student, one.question.exercise))
+        if found is None:
+            return ""
+        name = f"<code>{text(found.diagnosis)}</code>"
+        return f'<p class="small quiet">The check of this exercise: {name}</p>'
+
+    def marks(self, one: Graded) -> str:
+        """The points and comments of the form."""
+        marks = self.form.marks.get((one.student, one.question.id), [])
+        if not any(mark.points is not None or mark.comment for mark in marks):
+            return ""
+        items = "".join(
+            f"<li>{'–' if m.points is None else number(m.points)} of {number(m.criterion.points)}"
+            f"{': ' + text(m.comment) if m.comment else ''}</li>"
+            for m in marks
+        )
+        return f'<ol class="marks">{items}</ol>'
 
 
 def _tick(one: Graded) -> str:
     return " ✓" if one.diagnosis == "read" else ""
 
 
-def _answer(n: int, answers: list[Graded], one: Graded, form: Form, checked: dict) -> str:
-    place = one.student, one.question.id
-    row = form.lines.get(place)
-    given = "" if one.points is None else f"{number(one.points)} of "
-    check = checked.get((one.student, one.question.exercise))
-    says = (
-        f'<p class="small quiet">The check of this exercise: <code>{text(check.diagnosis)}</code>'
-        f"{'' if check.note == '' else '; note: ' + text(check.note)}</p>"
-        if check
-        else ""
-    )
-    marks = form.marks.get(place, [])
-    comments = "".join(
-        f"<li>{'–' if m.points is None else number(m.points)} of {number(m.criterion.points)}"
-        f"{': ' + text(m.comment) if m.comment else ''}</li>"
-        for m in marks
-    )
-    seen = any(m.points is not None or m.comment for m in marks)
-    note = "".join(f'<p class="small is-warn">Note: {text(n)}</p>' for n in _notes(one, answers))
-    return (
-        f'<article class="card {"good" if one.diagnosis == "read" else ""}" '
-        f'id="{_anchor(n, answers, one)}">\n<div class="head"><h3>{text(one.student)}</h3>'
-        f'<span class="quiet small">row {row} · {given}{number(one.question.points)} points</span>'
-        f"</div>\n{''.join(map(_shown, one.answers))}{says}{note}"
-        f"{f'<ol class=marks>{comments}</ol>' if seen else ''}\n</article>"
-    )
-
-
-def _notes(one: Graded, answers: Sequence[Graded]) -> list[str]:
-    """What stands out in an answer, and whose text is the same."""
-    twins = [other.student for other in answers if other is not one and _same(other, one)]
-    if without_rubric("\n".join(one.question.solutions)).split() == "\n".join(one.answers).split():
-        twins = ["the model solution"]
-    said = [f"word for word as {', '.join(twins[:5])}"] if twins else []
-    return [*([one.note] if one.note else []), *said]
-
-
-def _same(first: Graded, second: Graded) -> bool:
-    return "\n".join(first.answers).split() == "\n".join(second.answers).split()
+def _words(sources: Sequence[str]) -> str:
+    return " ".join("\n".join(sources).split())
 
 
 def _shown(source: str) -> str:
@@ -148,11 +174,10 @@ def _shown(source: str) -> str:
 
 def prose(source: str) -> str | None:
     """The text that a cell assigns to a name, or None for anything else."""
-    try:
-        body = ast.parse(source).body
-        texts = [node.value.value for node in body if isinstance(node, ast.Assign)]  # type: ignore
-    except (SyntaxError, ValueError, RecursionError, MemoryError, AttributeError):
-        return None
+    tree = parsed(source)
+    body = tree.body if tree else []
+    values = [node.value for node in body if isinstance(node, ast.Assign)]
+    texts = [value.value for value in values if isinstance(value, ast.Constant)]
     if len(texts) != len(body) or not texts or not isinstance(texts[-1], str):
         return None
     return textwrap.dedent(texts[-1]).strip()

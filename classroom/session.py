@@ -11,6 +11,7 @@ from classroom.assignment import ClassroomError, load
 from classroom.feedback import write_feedback
 from classroom.grading import results, run
 from classroom.links import Sections
+from classroom.pages import many
 from classroom.planning import Graded, plan
 from classroom.results import STORE, Store, locked
 from classroom.rubric import Form, fill, read_by_a_person
@@ -43,7 +44,13 @@ class Grading:
         """What needs a look, a line for each submission, and what the form holds that cannot be."""
         of_student = dict(by_student(self.graded))
         found = [(s.student, looks(s, of_student.get(s.student, []))) for s in self.submissions]
-        return [f"{name}: {'; '.join(said)}" for name, said in found if said] + self.form.problems
+        lines = [f"{name}: {'; '.join(said)}" for name, said in found if said]
+        return [*self._ours(), *lines, *self.form.problems]
+
+    def _ours(self) -> list[str]:
+        """What our own process failed on, for each reason."""
+        failed = Counter(one.says for one in self.graded if one.diagnosis == "worker-failed")
+        return [f"{many(count, 'answer')}: {reason}" for reason, count in failed.items()]
 
 
 def grade(
@@ -64,6 +71,7 @@ def grade(
     sections = Sections(asked, book)
     with locked(to.parent / STORE):
         store = Store(to.parent / STORE)
+        _claim(to.parent / STORE / "assignment", asked.name)
         handed_in = find(submissions, asked)
         made = plan(handed_in, asked)
         hide = [path.resolve() for path in (submissions, assignment, to.parent)]
@@ -78,6 +86,16 @@ def grade(
         write_feedback(to.parent / "feedback", asked, found, form, sections)
     files = [to, questions_path(to), to.parent / "feedback", rubric, rubric.with_suffix(".html")]
     return Grading(handed_in, found, form, runs, files)
+
+
+def _claim(path: Path, name: str) -> None:
+    """Keep the results of two assignments apart: form and pages have the same names for both."""
+    if path.exists() and (other := path.read_text("utf-8").strip()) != name:
+        raise ClassroomError(
+            f"{path.parent.parent} holds the results of another assignment, {other}: name another "
+            "folder with --to, so that its form and pages are not overwritten"
+        )
+    write_file(path, f"{name}\n")
 
 
 def _check_places(submissions: Path, to: Path) -> None:

@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tqdm import tqdm
+
 from classroom.assignment import Assignment, ClassroomError
 from classroom.reading import Read, Trouble, clean, of_answers, read_notebook, trouble
 from classroom.variation import folder_of
@@ -70,7 +72,8 @@ def find(folder: Path, assignment: Assignment) -> list[Submission]:
             f"{folder} holds no notebook and no folder of a student. A submission is "
             "<student>/<notebook>.ipynb or <student>_<notebook>.ipynb; unpack archives first."
         )
-    submissions = [_submission(name, paths, assignment) for name, paths in sorted(found.items())]
+    bar = tqdm(sorted(found.items()), desc="reading", unit="student", disable=None, delay=2)
+    submissions = [_submission(student, paths, assignment) for student, paths in bar]
     return _with_variations(submissions, assignment)
 
 

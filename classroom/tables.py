@@ -30,7 +30,10 @@ def safe(value: object) -> str:
         return ""
     if isinstance(value, float | int) and not isinstance(value, bool):
         return number(value)
-    text = "".join(sign if sign.isprintable() else " " for sign in str(value)).strip(" ")
+    text = str(value)
+    if not text.isprintable():
+        text = "".join(sign if sign.isprintable() else " " for sign in text)
+    text = text.strip(" ")
     return "'" + text if text.startswith(FORMULA) else text
 
 
