@@ -2,6 +2,7 @@
 
 import importlib
 import itertools
+import math
 import re
 import time
 from dataclasses import replace
@@ -282,12 +283,13 @@ def copies(exercise, number):
     return [exercise, *(exercise.varied(f"{n:x}") for n in range(number))]
 
 
-def numbers(value):
-    """Numbers as a learner writes them: floats rounded to two decimals, lists for arrays."""
+def numbers(value, exercise):
+    """Numbers as a learner writes them: as many decimals as are wanted, lists for arrays."""
     if isinstance(value, tuple):
-        return tuple(map(numbers, value))
+        return tuple(numbers(part, exercise) for part in value)
     array = np.asarray(value)
-    return (array.round(2) if array.dtype.kind == "f" else array).tolist()
+    decimals = math.ceil(-math.log10(2 * exercise.tolerance))  # two, where 0.01 is allowed
+    return (array.round(decimals) if array.dtype.kind == "f" else array).tolist()
 
 
 @pytest.mark.parametrize("id", BY_HANDS)
@@ -296,7 +298,7 @@ def test_each_wrong_number_is_called_by_its_own_name_in_every_copy(id):
         for wrong in copy.misconceptions:
             assert wrong.wrong, wrong.name
             for form in wrong.wrong:
-                verdict = copy.diagnose(copy.probe(numbers(form(**copy.given))))
+                verdict = copy.diagnose(copy.probe(numbers(form(**copy.given), copy)))
                 assert (verdict.name, verdict.passed) == (wrong.name, False), (copy.given, verdict)
                 assert verdict.expected and verdict.got
                 assert verdict.link in copy.sections
@@ -313,9 +315,9 @@ def _is(copy, wrong, form):
 def test_the_right_numbers_pass_in_every_copy(id):
     for copy in copies(BY_HANDS[id], 50):
         right = copy.right(**copy.given)
-        forms = [right, numbers(right)]
+        forms = [right, numbers(right, copy)]
         if len(copy.results) > 1:
-            forms.append(dict(zip(copy.results, map(numbers, right), strict=True)))
+            forms.append(dict(zip(copy.results, numbers(right, copy), strict=True)))
         for form in forms:
             verdict = copy.diagnose(copy.probe(form))
             assert verdict.passed, (copy.given, str(verdict))

@@ -8,6 +8,7 @@ from attnkit.checks._choice import ChoiceExercise, Slip, Statement, measured
 SECTIONS = {
     "ch1-task": "the task: from Chinese numerals to English words",
     "ch1-models": "two models that differ in one thing",
+    "ch1-write": "writing, word by word",
     "ch1-live": "both trained in this notebook",
     "ch1-budget": "accuracy against steps and size",
     "ch1-longer": "numbers longer than any seen",

@@ -19,6 +19,8 @@ from attnkit.checks._engine import FunctionExercise, Misconception
 #: The sections of chapter 3 that messages link to.
 SECTIONS = {
     "ch3-scale": "why the scores are divided by √d_k",
+    "ch3-training": "does training care?",
+    "ch3-gradient": "half true: the gradient vanishes",
     "ch3-variance": "the variance of a score",
     "ch3-softmax": "the softmax sees differences only",
     "ch3-shapes": "the figure with all shapes",

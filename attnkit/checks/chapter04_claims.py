@@ -23,6 +23,8 @@ SECTIONS = {
     "ch4-conventions": "what True means where",
     "ch4-empty": "rows that may see nothing",
     "ch4-leak": "a leak, seen against the floor",
+    "ch4-context": "how much context a model needs",
+    "ch4-breaks": "wrong masks on purpose",
 }
 
 #: Three tokens, their vectors short and all different.
