@@ -65,7 +65,8 @@ def feedback(
     parts = []
     for notebook in assignment.notebooks:
         here = [one for one in results if one.question.notebook == notebook.file]
-        cards = "\n".join(_card(one, form, sections) for one in here)
+        shut = here and all(one.of_file for one in here)
+        cards = _shut(here) if shut else "\n".join(_card(one, form, sections) for one in here)
         parts.append(f"<section>\n<h2>{text(notebook.title)}</h2>\n{cards}\n</section>")
     foot = (
         "<p>A check looks at what an answer gives on several inputs. “Not yet” names the mistake "
@@ -97,6 +98,18 @@ def _counts(results: Sequence[Graded]) -> str:
     counts = Counter(groups.get(one.diagnosis, "not yet right") for one in results)
     order = ("right", "not yet right", *list(groups.values())[1:])
     return ", ".join(f"{counts[name]} {name}" for name in order if counts[name])
+
+
+def _shut(here: Sequence[Graded]) -> str:
+    """The trouble of a whole notebook, once for all its questions."""
+    kind, state = state_of(here[0])
+    items = "".join(
+        f"<li>{text(one.question.title)}: 0 of {number(one.question.points)}</li>" for one in here
+    )
+    return (
+        f'<article class="card {kind}">\n<p class="state">{state}</p>\n<p>{text(here[0].says)}</p>\n'
+        f"<ul>{items}</ul>\n</article>"
+    )
 
 
 def _card(one: Graded, form: Form, sections: Sections) -> str:

@@ -101,9 +101,7 @@ class _Part:
             f"<li>{text(c.text)} <span class='points'>({number(c.points)})</span></li>"
             for c in criteria(self.question)
         )
-        solution = "".join(
-            _shown(source) for source in map(without_rubric, self.question.solutions)
-        )
+        solution = "".join(map(self.shown, map(without_rubric, self.question.solutions)))
         return (
             '<div class="key card" tabindex="0" role="region" aria-label="Criteria and solution, '
             f'question {self.n}">\n<h3>Criteria</h3>\n<ol class="marks">{rules}</ol>\n'
@@ -125,9 +123,14 @@ class _Part:
             f'<article class="card {good}" id="q{self.n}-{place}">\n<div class="head">'
             f'<h3>{text(one.student)}</h3><span class="quiet small">row {row} · {given}'
             f"{number(one.question.points)} points</span></div>\n"
-            f"{''.join(map(_shown, one.answers))}{self.check(one)}{notes}{self.marks(one)}\n"
+            f"{''.join(map(self.shown, one.answers))}{self.check(one)}{notes}{self.marks(one)}\n"
             "</article>"
         )
+
+    def shown(self, source: str) -> str:
+        """A cell: as text when it is Markdown or only gives a name to a text, else as code."""
+        said = source if "YOUR ANSWER HERE" in "".join(self.question.stubs) else prose(source)
+        return block(source) if said is None else f'<p class="text">{text(said)}</p>'
 
     def notes(self, one: Graded) -> list[str]:
         """What stands out in an answer, and whose text is the same."""
@@ -164,12 +167,6 @@ def _tick(one: Graded) -> str:
 
 def _words(sources: Sequence[str]) -> str:
     return " ".join("\n".join(sources).split())
-
-
-def _shown(source: str) -> str:
-    """A cell: as text when it only gives a name to a text, else as code."""
-    said = prose(source)
-    return block(source) if said is None else f'<p class="text">{text(said)}</p>'
 
 
 def prose(source: str) -> str | None:

@@ -62,6 +62,13 @@ def test_nothing_of_others_and_no_solution_is_on_it(school):
         assert secret not in page
 
 
+def test_a_notebook_that_cannot_be_read_is_said_once(school):
+    school.hand_in("ada", b"{")
+    school.grade()
+    assert school.page("ada").count("not-json") == 1
+    assert school.page("ada").count("<li>About ") == 3
+
+
 def test_links_need_the_address_of_the_book(school):
     school.hand_in("ada", notebook(WRONG))
     school.grade()

@@ -7,6 +7,7 @@ import pytest
 from class_samples import RIGHT, STUBS, WRONG, Class, notebook
 
 from classroom.assignment import ClassroomError
+from classroom.rubric_page import prose
 
 
 @pytest.fixture
@@ -146,3 +147,19 @@ def test_the_page_shows_answers_beside_solution_and_criteria(school):
     assert "row 2 ·" in page and "row 4 ·" in page
     school.grade()
     assert (school.to.parent / "rubric.html").read_text("utf-8") == page
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ('explanation = """\n  One.\n  Two.\n"""', "One.\nTwo."),
+        ('explanation = "stub"\nexplanation = "answer"', "answer"),
+        ("explanation = f'{1}'", None),
+        ("x = 3", None),
+        ("def f(): pass", None),
+        ("explanation =", None),
+        ("", None),
+    ],
+)
+def test_a_text_given_to_a_name_is_shown_as_text(source, said):
+    assert prose(source) == said
