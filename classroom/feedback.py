@@ -107,8 +107,8 @@ def _shut(here: Sequence[Graded]) -> str:
         f"<li>{text(one.question.title)}: 0 of {number(one.question.points)}</li>" for one in here
     )
     return (
-        f'<article class="card {kind}">\n<p class="state">{state}</p>\n<p>{text(here[0].says)}</p>\n'
-        f"<ul>{items}</ul>\n</article>"
+        f'<article class="card {kind}">\n<p class="state">{state}</p>\n'
+        f"<p>{text(here[0].says)}</p>\n<ul>{items}</ul>\n</article>"
     )
 
 
