@@ -22,6 +22,7 @@ from nbformat import NotebookNode
 
 from attnkit import checks
 from attnkit.checks._bank import read_bank
+from bookext.exercises import exercises as exercise_spans
 from bookext.instructor import is_graded
 from bookext.lint.cells import cells
 from bookext.lint.exercises import exercise_cells
@@ -91,11 +92,13 @@ def _pages(folder: Path) -> list[Page]:
             page = read_page(path)
         except (SourceError, OSError, UnicodeDecodeError) as error:
             raise ClassroomError(f"--bank: {path} cannot be read: {error}") from None
-        if is_graded(page):
+        asks = any(page.cells[i].nbgrader for e in exercise_spans(page) for i in e.cells)
+        if asks and page.is_notebook:
             found.append(page)
-        elif page.is_notebook:
+        elif page.is_notebook or is_graded(page):
             raise ClassroomError(
-                f"--bank: {path}:1: no exercise with nbgrader metadata on this page"
+                f"--bank: {path}:1: no exercise with nbgrader metadata on this page, or no header "
+                "as the chapters have; compare it with classroom/example_bank/questions.md"
             )
     return found
 

@@ -10,12 +10,14 @@ from pathlib import Path
 import yaml
 
 from bookext.lint.cells import cells
+from bookext.lint.exercises import exercise_cells
 from bookext.lint.header import header
 from bookext.lint.nbgrader import nbgrader
 from bookext.lint.prose import exercises, glue, images, numbers
+from bookext.lint.variations import variations
 from bookext.source import SourceError, read_page
 
-RULES = [header, cells, numbers, images, glue, nbgrader, exercises]
+RULES = [header, cells, numbers, images, glue, nbgrader, exercises, exercise_cells, variations]
 
 
 def lint(path: Path | str, text: str | None = None) -> list[str]:

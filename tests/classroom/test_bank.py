@@ -115,7 +115,7 @@ def line_of(text, part):
     [
         ('check("bank-mix", received).require()', 'check("x", received).require()', 112, "id 'x'"),
         ("points: 3", "points: -1", 58, "a number from 0"),
-        ("format_name: myst", "format_name: light", 5, "format_name"),
+        ("language: python", "language: perl", 10, "language"),
         ("class: 3 and 2.", "class: 2 and 2.", 20, "have the points 3, 2"),
         ("grade_id: bank-mix\n", "grade_id: mix\n", 89, "belongs to no check"),
         (".require()\n### END", "\n### END", 58, "a hidden test is the one line"),
@@ -144,6 +144,7 @@ def test_what_is_wrong_with_a_page_is_said_with_its_line(tmp_path, old, new, lin
         ({"a.py": "EXERCISES = (\n"}, "a.py cannot be read as Python"),
         ({"a.py": CHECKS.replace("bank-mix", "ch3-variance")}, "'ch3-variance' exists already"),
         ({"questions.md": PAGE.split("## Exercises")[0]}, "no exercise with nbgrader metadata"),
+        ({"questions.md": PAGE.partition("---\n\n")[2]}, "or no header"),
         ({"README.md": "# Only words\n"}, "no page with questions"),
     ],
 )
