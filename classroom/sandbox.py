@@ -111,6 +111,8 @@ class Guard:
                     act()
         if os.getuid() == 0:
             raise Unsafe(AS_ROOT)
+        if not os.access(os.__file__, os.R_OK):
+            raise Unsafe(f"{AS_ANOTHER} {os.path.dirname(os.__file__)}")
         if self._apart:
             linux.drop_capabilities()
         if LINUX:
@@ -253,6 +255,11 @@ AS_ROOT = (
     "the grader runs as root and cannot become another user to run answers; with root's rights "
     "they are not run. Run the grader as an ordinary user. "
 )
+AS_ANOTHER = (
+    "the grader runs as root, answers run as another user, and that user cannot read Python's own "
+    "files. Run the grader as an ordinary user, or with a Python that everybody can read. They are "
+    "in"
+)
 
 
 def _attempt(guard: Guard, uid: int, folder: str) -> tuple[str, str] | None:
@@ -270,6 +277,8 @@ def _attempt(guard: Guard, uid: int, folder: str) -> tuple[str, str] | None:
         text = pipe.read().decode("utf-8", "replace")
     os.waitpid(pid, 0)
     name, _, why = text.partition("\n")
+    if name == "unsafe":
+        raise Unsafe(why)
     return None if text == "ok" else (name, why or "the process ended")
 
 
@@ -290,7 +299,11 @@ def _taken(act: Callable[[], None], write: int) -> bool:
     try:
         act()
     except Exception as error:
-        name, why = error.args if isinstance(error, Refused) else ("", repr(error))
+        name, why = "", repr(error)
+        if isinstance(error, Unsafe):
+            name, why = "unsafe", str(error)
+        elif isinstance(error, Refused):
+            name, why = error.args
         os.write(write, f"{name}\n{why}".encode())
         return False
     return True
