@@ -166,4 +166,4 @@ def _mistakes(rows: Iterable[Row], diagnoses: Counter) -> list[Mistake]:
 
 def _message(row: Row, general: bool) -> str:
     """The message of a misconception; that of another failure quotes one student's answer."""
-    return "" if general else row["message"]
+    return FAILURES.get(row["diagnosis"], "") if general else row["message"]

@@ -59,7 +59,6 @@ def rubric_page(assignment: Assignment, graded: Sequence[Graded], form: Form) ->
         f'<nav aria-label="Questions"><ol>{items}</ol></nav>'
     )
     body = "\n".join(part.html() for part in parts)
-    body = body or "<p>This assignment has no open questions.</p>"
     foot = "<p>Holds solutions and names: not for the class.</p>"
     return page(f"Open answers: {assignment.name}", top, body, foot, STYLE)
 

@@ -77,14 +77,16 @@ def grade(
         hide = [path.resolve() for path in (submissions, assignment, to.parent)]
         outcomes, runs = run(made, asked, store, hide=hide, workers=workers)
         found = results(made, handed_in, asked, outcomes)
-        rubric = to.parent / "rubric.csv"
-        form = fill(rubric, found)
-        found = read_by_a_person(found, form)
+        files, form = [to, questions_path(to), to.parent / "feedback"], Form()
+        if any(question.kind == "open" for question in asked.questions):
+            rubric = to.parent / "rubric.csv"
+            form = fill(rubric, found)
+            found = read_by_a_person(found, form)
+            write_file(rubric.with_suffix(".html"), rubric_page(asked, found, form))
+            files += [rubric, rubric.with_suffix(".html")]
         write_students(to, asked, handed_in, found)
         write_questions(questions_path(to), found, sections)
-        write_file(rubric.with_suffix(".html"), rubric_page(asked, found, form))
         write_feedback(to.parent / "feedback", asked, found, form, sections)
-    files = [to, questions_path(to), to.parent / "feedback", rubric, rubric.with_suffix(".html")]
     return Grading(handed_in, found, form, runs, files)
 
 

@@ -4,9 +4,9 @@ import csv
 import shutil
 
 import pytest
-from class_samples import RIGHT, STUBS, WRONG, Class, notebook
+from class_samples import RIGHT, STUBS, WRONG, Class, assignment, notebook
 
-from classroom.assignment import ClassroomError
+from classroom.assignment import ClassroomError, load
 from classroom.rubric_page import prose
 
 
@@ -163,3 +163,12 @@ def test_the_page_shows_answers_beside_solution_and_criteria(school):
 )
 def test_a_text_given_to_a_name_is_shown_as_text(source, said):
     assert prose(source) == said
+
+
+def test_without_open_questions_there_is_no_form(tmp_path):
+    made = Class(tmp_path)
+    checked = tuple(q for q in load(made.assignment).questions if q.kind == "checked")
+    assignment(made.assignment, questions=checked)
+    made.hand_in("ada", notebook(RIGHT))
+    made.grade()
+    assert open_points(made) == {"ada": ""} and not form(made).exists()
