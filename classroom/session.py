@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import attnkit
 from classroom.assignment import ClassroomError, load
 from classroom.feedback import write_feedback
 from classroom.grading import results, run
@@ -74,7 +76,7 @@ def grade(
         _claim(to.parent / STORE / "assignment", asked.name)
         handed_in = find(submissions, asked)
         made = plan(handed_in, asked)
-        hide = [path.resolve() for path in (submissions, assignment, to.parent)]
+        hide = hidden(submissions, assignment, to)
         outcomes, runs = run(made, asked, store, hide=hide, workers=workers)
         found = results(made, handed_in, asked, outcomes)
         files, form = [to, questions_path(to), to.parent / "feedback"], Form()
@@ -88,6 +90,17 @@ def grade(
         write_questions(questions_path(to), found, sections)
         write_feedback(to.parent / "feedback", asked, found, form, sections)
     return Grading(handed_in, found, form, runs, files)
+
+
+def hidden(submissions: Path, assignment: Path, to: Path) -> list[Path]:
+    """What no answer may read: other submissions, solutions, results. Not a folder with Python or
+    attnkit in it, which an answer needs: ``--to grades.csv`` may be called from anywhere."""
+    ours = (STORE, "feedback", "rubric.csv", "rubric.html", to.name, questions_path(to).name)
+    paths = [submissions, assignment, *(to.parent / name for name in ours)]
+    needed = [Path(attnkit.__file__).parent, Path(sys.prefix), Path(sys.base_prefix)]
+    needed += [path.resolve() for path in needed]
+    shown = {place for path in needed for place in (path, *path.parents)}
+    return [path for path in (p.resolve() for p in paths) if path not in shown]
 
 
 def _claim(path: Path, name: str) -> None:

@@ -2,14 +2,17 @@
 
 import csv
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from class_samples import FILE, RIGHT, STUBS, WRONG, Class, assignment, cell, notebook
 
+import attnkit
 from classroom import planning
 from classroom.assignment import ClassroomError, load
 from classroom.results import STORE, Store, locked
+from classroom.session import hidden
 from classroom.tables import safe
 from classroom.worker import Ran
 
@@ -103,7 +106,15 @@ def test_the_set_up_is_the_instructors_and_the_results_are_hidden(school):
     school.grade()
     assert school.workers.setups == [("import math\n",)]
     hidden = {path.name for path in school.workers.hidden}
-    assert hidden == {"submitted", "week", "out"}
+    assert {"submitted", "week", ".grades", "feedback", "rubric.csv", "grades.csv"} <= hidden
+
+
+def test_what_an_answer_needs_is_not_hidden_wherever_grade_is_called(tmp_path):
+    root = Path(attnkit.__file__).parents[1]
+    paths = hidden(root, tmp_path, root / "grades.csv")
+    needed = (Path(attnkit.__file__).parent, Path(sys.prefix), Path(sys.base_prefix))
+    assert not any(need.resolve().is_relative_to(path) for path in paths for need in needed)
+    assert {tmp_path.resolve(), root / "grades.csv", root / ".grades"} <= set(paths)
 
 
 def test_a_set_up_cell_that_is_meant_to_fail_is_left_out(school):
