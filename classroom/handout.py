@@ -14,10 +14,11 @@ from classroom.assignment import Assignment, Question
 
 _TIME = re.compile(r"\*\*Time:\*\* about (\d+) minutes, and (\d+) for the exercises")
 _PRETRAINED = re.compile(r"^\s*(from|import)\s+attnkit\S*.*pretrained", re.M)
+EXPERIMENT, OWN_WORDS = "experiment", "in your own words"
 KINDS = (
-    (checks.ChoiceExercise, "choose letters"),
+    (checks.ChoiceExercise, "letters"),
     (checks.NumbersExercise, "by hand"),
-    (checks.ExperimentExercise, "experiment: prediction, measurement, explanation"),
+    (checks.ExperimentExercise, EXPERIMENT),
     (checks.FunctionExercise, "code"),
 )
 STYLE = """\
@@ -29,10 +30,10 @@ pre { background: var(--soft); padding: .6rem .8rem; overflow-x: auto; border-ra
 code { font: .92em ui-monospace, monospace }
 table { border-collapse: collapse; width: 100% }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0;
-         border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
+         border-bottom: 1px solid var(--line); overflow-wrap: break-word }
 td.n, th.n { text-align: right; padding-right: 0; white-space: nowrap }
 caption { text-align: left; font-weight: 600; padding: .6rem 0 .2rem }
-.lines { border-bottom: 1px solid var(--line); display: inline-block; min-width: 14rem }
+.lines { border-bottom: 1px solid var(--line); display: inline-block; min-width: 12rem }
 @page { size: A4; margin: 18mm }
 @media print { :root { color-scheme: light; --soft: #f1f2f4 } body { padding: 0; font-size: 10.5pt }
   h2 { break-after: avoid } table, pre, li { break-inside: avoid } pre { white-space: pre-wrap } }
@@ -77,7 +78,8 @@ source .venv/bin/activate
 pip install -e ".[book]" jupyterlab{more}
 jupyter lab</code></pre>
 <p>On Windows the first two lines are <code>py -m venv .venv</code> and
-<code>.venv\\Scripts\\activate</code>.</p>
+<code>.venv\\Scripts\\activate</code>. On Linux, README.md of the course says how to get
+PyTorch without its gigabytes for graphics cards.</p>
 """
 READ = """\
 <h2>What is read, and what is not</h2>
@@ -156,25 +158,28 @@ def _table(title: str, questions: list[Question], known: Mapping[str, Any]) -> s
     rows = "\n".join(_rows(questions, known))
     return (
         f"<table>\n<caption>{escape(title)}</caption>\n<thead><tr><th scope='col'>Question</th>"
-        "<th scope='col'>Kind</th><th scope='col'>Read by</th>"
+        "<th scope='col'>Kind, and who reads it</th>"
         "<th scope='col' class='n'>Points</th></tr></thead>\n"
         f"<tbody>\n{rows}\n</tbody>\n</table>"
     )
 
 
 def _rows(questions: list[Question], known: Mapping[str, Any]) -> Iterator[str]:
+    tried = {q.exercise for q in questions if kind_of(q, known) == EXPERIMENT}
     for question in questions:
         by = "a check" if question.check else "a person"
+        kind = EXPERIMENT if question.exercise in tried else kind_of(question, known)
         yield (
-            f"<tr><td>{inline(question.title)}</td><td>{kind_of(question, known)}</td>"
-            f"<td>{by}</td><td class='n'>{question.points:g}</td></tr>"
+            f"<tr><td>{inline(question.title)}</td><td>{kind}: {by}</td>"
+            f"<td class='n'>{question.points:g}</td></tr>"
         )
 
 
 def kind_of(question: Question, known: Mapping[str, Any]) -> str:
+    """What a learner does there, in a few words."""
     exercise = known.get(question.check)
     names = (name for kind, name in KINDS if isinstance(exercise, kind))
-    return next(names, "in your own words" if question.kind == "open" else "code")
+    return next(names, OWN_WORDS if question.kind == "open" else "code")
 
 
 def inline(text: str) -> str:

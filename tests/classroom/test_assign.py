@@ -164,7 +164,7 @@ def test_the_handout_is_one_page_for_paper_and_telephone(made):
     assert '<html lang="en">' in page and "width=device-width" in page
     assert "size: A4" in page and "prefers-color-scheme: dark" in page
     assert not re.search(r"<script|<link|src=|https?:|\b20\d\d\b", page)
-    assert "The variance of a <em>score</em></td><td>code</td>" in page
+    assert "The variance of a <em>score</em></td><td>code: a check</td>" in page
     assert "About 20 minutes for the text and 15 for the exercises." in page
     assert "Points altogether: 8." in page
 
