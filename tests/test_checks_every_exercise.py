@@ -233,7 +233,8 @@ def test_an_answer_that_misbehaves_gets_a_common_name_and_gets_it_quickly(id, mo
 def test_every_code_exercise_has_six_names_and_three_right_answers():
     right = {}
     for path in sorted((ROOT / "tests").glob("test_checks_chapter*.py")):
-        right |= importlib.import_module(path.stem).RIGHT
+        table = getattr(importlib.import_module(path.stem), "RIGHT", {})
+        right |= table if isinstance(table, dict) else {}
     for id, exercise in FUNCTIONS.items():
         assert len(exercise.misconceptions) >= 6, id
         assert len(right[id]) >= 3, id

@@ -33,9 +33,12 @@ def close(got: np.ndarray, expected: np.ndarray) -> bool:
     got = trimmed(got, expected.ndim)
     half = got.dtype.kind == "f" and got.dtype.itemsize == 2
     rtol, atol = (2e-2, 5e-3) if half else (1e-3, 1e-4)
-    return got.shape == expected.shape and bool(
-        np.allclose(got.astype(np.float64), expected, rtol=rtol, atol=atol, equal_nan=True)
-    )
+    if got.shape != expected.shape:
+        return False
+    got = got.astype(np.float64)
+    if np.isfinite(got).all() and np.isfinite(expected).all():  # allclose, at a third of its time
+        return bool((np.abs(got - expected) <= atol + rtol * np.abs(expected)).all())
+    return bool(np.allclose(got, expected, rtol=rtol, atol=atol, equal_nan=True))
 
 
 def all_close(got: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -38,7 +39,7 @@ STYLES: dict[str, Callable[[object], object]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trial:
     """One call of the answer, with its arguments by name.
 
@@ -52,6 +53,15 @@ class Trial:
     compared: bool = True
     required: bool = True
     styles: tuple[str, ...] = ()
+
+    @lru_cache(maxsize=20_000)  # noqa: B019 (trials belong to exercises, which stay)
+    def outcome(self, function: Callable, results: tuple[str, ...]) -> Arrays | None:
+        """What a function of the exercise gives for these arguments; None when they do not fit."""
+        try:
+            with np.errstate(all="ignore"):
+                return named(function(*self.inputs.values()), results)
+        except ValueError:
+            return None
 
 
 @dataclass(frozen=True)
@@ -115,12 +125,10 @@ class Seen:
 
     def is_like(self, wrong: Callable) -> bool:
         """Whether the results are those of ``wrong``, which may also fail on this input."""
-        try:
-            with np.errstate(all="ignore"):
-                outcome = wrong(*self.trial.inputs.values())
-        except ValueError:  # sizes that do not fit
+        outcome = self.trial.outcome(wrong, tuple(self.expected))
+        if outcome is None:
             return self.record["status"] == "raised"
-        return self.returned and all_close(self.got, named(outcome, tuple(self.expected)))
+        return self.returned and all_close(self.got, outcome)
 
 
 @dataclass(frozen=True)
