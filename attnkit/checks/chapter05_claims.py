@@ -10,6 +10,7 @@ from attnkit.checks._choice import ChoiceExercise, Finding, Slip, Statement, mea
 #: The sections of chapter 5 that messages link to.
 SECTIONS = {
     "ch5": "multi-head attention",
+    "ch5-question": "two questions, one row of weights",
     "ch5-project": "project, then split",
     "ch5-reshape": "the reshape, step by step",
     "ch5-equal": "equal to a loop, and to PyTorch",

@@ -20,6 +20,7 @@ SECTIONS = {
     "ch8-learned": "learned positions",
     "ch8-rotary": "positions that turn",
     "ch8-alibi": "a bias for the distance",
+    "ch8-lengths": "longer than in training",
 }
 
 #: Three tokens, their vectors short and all different.
