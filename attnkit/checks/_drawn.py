@@ -17,3 +17,9 @@ def shares(rng: random.Random, n: int) -> tuple[float, ...]:
     for _ in range(10 - n):
         tenths[int(rng.random() * n)] += 1
     return tuple(tenth / 10 for tenth in tenths)
+
+
+def different(rng: random.Random, choices: Sequence, n: int) -> tuple:
+    """``n`` of the choices, no two of them the same."""
+    left = list(choices)
+    return tuple(left.pop(int(rng.random() * len(left))) for _ in range(n))

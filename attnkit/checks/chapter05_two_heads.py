@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from attnkit.checks._drawn import pick
+from attnkit.checks._drawn import different, pick
 from attnkit.checks._engine import Misconception
 from attnkit.checks._numbers import NumbersExercise
 from attnkit.checks.chapter05_claims import SECTIONS
@@ -24,14 +24,16 @@ Array = np.ndarray
 
 
 def _draw(rng: random.Random) -> dict[str, object]:
-    first, second = ((a, round(1 - a, 1)) for a in (pick(rng, (0.1, 0.2, 0.7, 0.8)),
-                                                    pick(rng, (0.3, 0.4, 0.6, 0.9))))  # fmt: skip
-    values = [tuple(float(pick(rng, range(1, 7))) for _ in range(2)) for _ in range(2)]
-    w_o = tuple(tuple(float(pick(rng, (-2, -1, 1, 2, 3))) for _ in range(2)) for _ in range(2))
+    tenths = pick(rng, (1, 2, 8, 9)), pick(rng, (3, 4, 6, 7))
+    first, second = ((n / 10, (10 - n) / 10) for n in tenths)
+    a, b, c, d = different(rng, (-2.0, -1.0, 1.0, 2.0, 3.0), 4)
     return {
-        "weights_0": first, "weights_1": second,
-        "values_0": values[0], "values_1": values[1], "w_o": w_o,
-    }  # fmt: skip
+        "weights_0": first,
+        "weights_1": second,
+        "values_0": different(rng, (1.0, 2.0, 3.0, 4.0), 2),
+        "values_1": different(rng, (1.0, 3.0, 5.0, 6.0), 2),
+        "w_o": ((a, b), (c, d)),
+    }
 
 
 def _by_hand(make: Callable[[Array, Array, Array], Sequence]) -> Callable:

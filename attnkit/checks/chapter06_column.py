@@ -22,8 +22,13 @@ Array = np.ndarray
 
 
 def _draw(rng: random.Random) -> dict[str, object]:
-    rows = [shares(rng, seen) + (0.0,) * (4 - seen) for seen in range(1, 5)]
-    return {"looks": tuple(rows), "key": pick(rng, (1, 2))}
+    key, received, last = pick(rng, (1, 2)), 1.0, [0.0, 0.0]
+    rows: list[tuple[float, ...]] = []
+    # A column that sums to 1 looks like a row; one with equal weights hides what is left out.
+    while abs(received - 1) < 0.15 or abs(last[0] - last[1]) < 0.15:
+        rows = [shares(rng, seen) + (0.0,) * (4 - seen) for seen in range(1, 5)]
+        received, last = sum(row[key] for row in rows), [row[key] for row in rows[2:]]
+    return {"looks": tuple(rows), "key": key}
 
 
 def _by_hand(make: Callable[[Array, int], Sequence]) -> Callable:
