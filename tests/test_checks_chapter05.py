@@ -5,6 +5,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from answers import assert_passes, numbered
+from measured_results import assert_names_are_reached, verdict_on
 
 from attnkit import checks
 from attnkit.checks import _exercises
@@ -291,3 +292,86 @@ def test_head_0_moves_when_only_the_other_inputs_do():
 def test_the_heads_of_a_query_add_up_to_their_number():
     (sums,) = checks.check("ch5-claims", "BDEF").expected.values()
     np.testing.assert_allclose(sums, 2)
+
+
+#: What a learner may have on paper: the weights are (0.9, 0.1) and (0.2, 0.8).
+TWO_HEADS = [
+    ("right", {"output": (-1.2, 6.6), "averaged": (-2.6, 11.5)}),
+    ("right", [[-1.2, 6.6], [-2.6, 11.5]]),
+    ("right", (np.array([-1.2, 6.604]), torch.tensor([-2.6, 11.5]))),
+    ("average-changes-nothing", [[-1.2, 6.6], [-1.2, 6.6]]),
+    ("average-changes-nothing", [[-2.6, 11.5], [-2.6, 11.5]]),
+    ("answers-exchanged", [[-2.6, 11.5], [-1.2, 6.6]]),
+    ("weights-added-up", [[-1.2, 6.6], [-5.2, 23.0]]),
+    ("heads-averaged", [[0.0, 6.0], [0.0, 10.2]]),  # 1.5 for both heads, then 2.55
+    ("heads-averaged", [[-0.6, 3.3], [-1.3, 5.75]]),
+    ("heads-averaged", [[-1.2, 6.6], [0.0, 6.0]]),
+    ("heads-averaged", [[-1.2, 6.6], [-0.6, 3.3]]),
+    ("no-output-projection", [[1.2, 1.8], [1.9, 3.2]]),
+    ("each-head-its-own-number", [[2.4, 5.4], [3.8, 9.6]]),
+    ("rows-of-w-o-for-columns", [[4.2, 3.0], [7.0, 5.8]]),
+    ("one-head-left-out", [[2.4, 1.2], [3.8, 1.9]]),
+    ("one-head-left-out", [[-3.6, 5.4], [-6.4, 9.6]]),
+    ("values-shared", [[-2.8, 9.0], [0.0, 7.6]]),
+    ("values-shared", [[5.6, 10.0], [0.0, 12.8]]),
+    ("heads-exchanged", [[-4.0, 16.4], [-2.6, 11.5]]),
+    ("largest-weight-only", [[0.0, 4.0], [-2.6, 11.5]]),
+    ("largest-weight-only", [[0.0, 4.0], [-8.0, 16.0]]),
+    # Failures that any exercise by hand can have.
+    ("wrong", [[-1.2, 6.6], [-2.6, 11.6]]),
+    ("wrong-shape", [1.2, 1.8]),
+    ("wrong-count", {"output": (-1.2, 6.6), "averaged": None}),
+    ("not-written-yet", {"output": None, "averaged": None}),
+]
+
+
+@pytest.mark.parametrize(("name", "answer"), TWO_HEADS)
+def test_what_two_heads_write_by_hand_is_called_by_its_name(name, answer):
+    verdict = checks.check("ch5-two-heads", answer)
+    assert verdict.name == name, str(verdict)
+
+
+def test_every_name_of_the_exercise_by_hand_is_reached():
+    names = {wrong.name for wrong in _exercises()["ch5-two-heads"].misconceptions}
+    assert names <= {name for name, _ in TWO_HEADS}
+
+
+def test_two_heads_by_hand_are_what_the_layer_computes():
+    given = {
+        name: torch.tensor(value) for name, value in _exercises()["ch5-two-heads"].given.items()
+    }
+    heads = [given[f"weights_{h}"] @ given[f"values_{h}"] for h in range(2)]
+    torch.testing.assert_close(torch.stack(heads) @ given["w_o"], torch.tensor([-1.2, 6.6]))
+
+
+#: Measured: one head, two heads with the first seed and with the second, four heads.
+THREE_NEIGHBOURS = [
+    ("right", (0.0073, 0.4042, 0.1438, 1.0)),
+    ("right", (0.0108, 0.0659, 0.6586, 1.0)),
+    ("right", (0.0135, 0.9455, 0.8402, 1.0)),  # after 600 steps
+    ("number-of-heads-not-used", (0.0073, 0.0073, 0.0168, 0.0073)),
+    ("number-of-heads-not-used", (1.0, 1.0, 1.0, 1.0)),
+    ("loss-taken-for-share", (1.62, 0.57, 0.91, 0.01)),
+    ("errors-counted", (0.9927, 0.5958, 0.8562, 0.0)),
+    ("any-taken-for-all", (0.991, 1.0, 1.0, 1.0)),
+    ("any-taken-for-all", (0.812, 0.998, 1.0, 1.0)),
+    ("two-questions-only", (0.1002, 1.0, 1.0, 1.0)),
+    ("two-questions-only", (0.577, 1.0, 1.0, 1.0)),
+    ("each-card-by-itself", (0.388, 0.8, 0.706, 1.0)),
+    ("each-card-by-itself", (0.423, 0.98, 0.765, 1.0)),
+    ("not-trained", (0.0003, 0.0002, 0.0004, 0.0002)),
+    # Failures that any experiment can have.
+    ("in-percent", (0.73, 40.42, 14.38, 100.0)),
+    ("ignores-its-argument", (0.0073, 0.4042, 0.4042, 1.0) + (0.0073, 0.4042, 1.0) * 3),
+    ("wrong-shape", ([0.4, 0.4, 0.4],) * 4),
+]
+
+
+@pytest.mark.parametrize(("name", "results"), THREE_NEIGHBOURS)
+def test_what_an_experiment_with_three_neighbours_gives_is_called_by_its_name(name, results):
+    verdict = verdict_on("ch5-experiment", *results)
+    assert verdict.name == name, str(verdict)
+
+
+def test_every_name_of_the_experiment_is_reached_by_a_measurement():
+    assert_names_are_reached("ch5-experiment", [name for name, _ in THREE_NEIGHBOURS])

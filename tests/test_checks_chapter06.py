@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from answers import assert_passes, numbered
+from measured_results import assert_names_are_reached, verdict_on
 
 from attnkit import checks
 from attnkit.checks import _exercises
@@ -288,3 +289,82 @@ def test_a_score_in_a_hatched_cell_has_no_say():
     before, after = checks.check("ch6-claims", "BDEG").expected.values()
     np.testing.assert_array_equal(before, after)
     assert before[0, 1] == 0
+
+
+#: What a learner may have on paper: the column of the second key is 0, 0.6, 0.3, 0.5.
+COLUMN = [
+    ("right", {"received": 1.4, "nothing": 1.08, "ratio": 1.29}),
+    ("right", [1.4, 13 / 12, 1.4 / 1.08]),
+    ("right", {"ratio": torch.tensor(1.3), "received": np.float32(1.4), "nothing": 1.083}),
+    ("row-taken-for-column", [1, 1.08, 0.92]),
+    ("row-taken-for-column", [1, 1, 1]),
+    ("mask-forgotten-in-the-baseline", [1.4, 0.75, 1.87]),
+    ("mask-forgotten-in-the-baseline", [1.4, 1, 1.4]),
+    ("one-query-for-the-baseline", [1.4, 0.5, 2.8]),
+    ("mean-for-sum", [0.47, 0.36, 1.29]),
+    ("mean-for-sum", [0.35, 0.27, 1.29]),
+    ("mean-for-sum", [0.47, 1.08, 0.43]),
+    ("mean-for-sum", [0.35, 1.08, 0.32]),
+    ("own-token-left-out", [0.8, 0.58, 1.37]),
+    ("own-token-left-out", [0.8, 1.08, 0.74]),
+    ("own-token-left-out", [1.4, 0.58, 2.4]),
+    ("difference-for-ratio", [1.4, 1.08, 0.32]),
+    ("difference-for-ratio", [1.4, 1.08, -0.32]),
+    ("ratio-upside-down", [1.4, 1.08, 0.77]),
+    ("keys-counted-from-one", [1.7, 2.08, 0.82]),
+    ("largest-weight", [0.6, 1.08, 0.55]),
+    # Failures that any exercise by hand can have.
+    ("wrong", [1.4, 1.08, 1.5]),
+    ("wrong-count", [1.4, 1.08]),
+    ("wrong-type", ["1.4", "1.08", "1.29"]),
+    ("not-written-yet", {"received": None, "nothing": None, "ratio": None}),
+]
+
+
+@pytest.mark.parametrize(("name", "answer"), COLUMN)
+def test_what_a_column_by_hand_comes_to_is_called_by_its_name(name, answer):
+    verdict = checks.check("ch6-column", answer)
+    assert verdict.name == name, str(verdict)
+
+
+def test_every_name_of_the_exercise_by_hand_is_reached():
+    names = {wrong.name for wrong in _exercises()["ch6-column"].misconceptions}
+    assert names <= {name for name, _ in COLUMN}
+
+
+def test_every_map_of_a_column_has_rows_of_weights_under_a_causal_mask():
+    for code in ("", "a1", "b2", "c3", "d4"):
+        looks = np.array(checks.exercise("ch6-column", code).given["looks"])
+        np.testing.assert_allclose(looks.sum(axis=1), 1)
+        assert not np.triu(looks, 1).any()
+
+
+#: Measured: all six averaged with the first seed and with the second, then none.
+AVERAGES = [
+    ("right", (0.55, 0.61, 0.99)),
+    ("right", (0.50, 0.66, 1.0)),
+    ("right", (0.61, np.float32(0.55), torch.tensor(0.99))),
+    ("errors-counted", (0.45, 0.39, 0.01)),
+    ("averages-left-on", (0.55, 0.61, 0.61)),
+    ("averages-left-on", (0.50, 0.50, 0.55)),
+    ("not-of-a-hundred", (0.6425, 0.6692, 0.9987)),  # words, each at its place
+    ("not-of-a-hundred", (0.9313, 0.9196, 0.9989)),  # the next word, the right ones before it given
+    ("not-of-a-hundred", (0.585, 0.555, 0.995)),  # 200 numbers
+    ("not-all-at-once", (0.99, 0.99, 0.99)),
+    ("not-all-at-once", (0.97, 0.96, 0.99)),  # one of the six
+    ("not-the-trained-model", (0.0, 0.0, 0.0)),
+    # Failures that any experiment can have.
+    ("in-percent", (55, 61, 99)),
+    ("ignores-its-argument", (0.55, 0.55, 0.99) + (0.55, 0.99) * 3),
+    ("measured-otherwise", (0.1, 0.2, 0.99)),
+]
+
+
+@pytest.mark.parametrize(("name", "results"), AVERAGES)
+def test_what_an_experiment_with_averages_gives_is_called_by_its_name(name, results):
+    verdict = verdict_on("ch6-experiment", *results)
+    assert verdict.name == name, str(verdict)
+
+
+def test_every_name_of_the_experiment_is_reached_by_a_measurement():
+    assert_names_are_reached("ch6-experiment", [name for name, _ in AVERAGES])

@@ -1,5 +1,9 @@
 """Chapter 8's exercises: right answers pass in any style, each wrong one is called by its name."""
 
+from functools import cache
+from itertools import count
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +14,10 @@ from answers import (
     numbered,
     written,
 )
+from measured_results import EXPLANATION, assert_names_are_reached
+from torch import nn
 
+import attnkit
 from attnkit import checks, functional, masks
 from attnkit.checks import _exercises
 from attnkit.positional import sinusoidal_encoding
@@ -368,3 +375,85 @@ def test_the_figures_behind_the_statements_are_those_of_the_package():
 def test_a_bias_of_zero_is_written_without_a_sign():
     verdict = checks.check("ch8-alibi", lambda slopes, n: slopes[:, None, None] * np.ones((n, n)))
     assert "-0. " not in str(verdict) and "-0.9" in str(verdict)
+
+
+CHAPTER = Path(__file__).resolve().parents[1] / "chapters" / "08-positions.md"
+#: What the experiment needs of the chapter: its cells by a line of theirs.
+CELLS = ("class Attention(", "class Doubled(", "class Model(", "task = Repeated", "def right(")
+CELLS += ("def first_seed(", "def squeezed(")
+SHORT = {"size": 64}
+
+
+@cache
+def chapter():
+    """The names of chapter 8 that its experiment is made of."""
+    text = CHAPTER.read_text(encoding="utf-8")
+    cells = [cell.split("```")[0] for cell in text.split("```{code-cell} ipython3\n")[1:]]
+    space = {
+        "torch": torch, "nn": nn, "causal_mask": masks.causal_mask, "rotary": attnkit.rotary,
+        "masked_softmax": functional.masked_softmax, "alibi_bias": attnkit.alibi_bias,
+        "MultiHeadAttention": attnkit.MultiHeadAttention,
+        "SinusoidalEncoding": attnkit.SinusoidalEncoding,
+        "LearnedEncoding": attnkit.LearnedEncoding,
+    }  # fmt: skip
+    for line in CELLS:
+        (cell,) = [cell for cell in cells if line in cell]
+        exec(cell, space)
+    return space
+
+
+def asked(name, factor, period, seed, **given):
+    """The share right of a kept model while its positions are squeezed."""
+    kept = chapter()
+    with kept["squeezed"](factor):
+        return kept["right"](kept["first_seed"](name), period, seed=seed, **(SHORT | given))
+
+
+def keys_whole(period, factor, seed):
+    """Only every second call of rotary, that for the queries, is squeezed."""
+    kept, calls = chapter(), count()
+    whole = kept["rotary"]
+
+    def rotary(x):
+        return whole(x, torch.arange(x.shape[-2]) / (factor if next(calls) % 2 == 0 else 1))
+
+    kept["rotary"] = rotary
+    try:
+        return kept["right"](kept["first_seed"]("rotary"), period, seed=seed, **SHORT)
+    finally:
+        kept["rotary"] = whole
+
+
+def not_trained(period, factor, seed):
+    torch.manual_seed(0)
+    return chapter()["right"](chapter()["Model"]("rotary"), period, seed=seed, **SHORT)
+
+
+SQUEEZED = [
+    ("right", lambda period, by, seed: asked("rotary", by, period, seed)),
+    ("right", lambda period, by, seed: torch.tensor(asked("rotary", by, period, seed))),
+    ("right", lambda period, by, seed: asked("rotary", by, period, seed, size=96)),
+    ("errors-counted", lambda period, by, seed: 1 - asked("rotary", by, period, seed)),
+    ("not-squeezed", lambda period, by, seed: asked("rotary", 1, period, seed)),
+    ("stretched-for-squeezed", lambda period, by, seed: asked("rotary", 1 / by, period, seed)),
+    ("length-not-used", lambda period, by, seed: asked("rotary", by, 16, seed)),
+    ("another-kind-of-position", lambda period, by, seed: asked("learned", 1, period, seed)),
+    ("another-kind-of-position", lambda period, by, seed: asked("sinusoidal", 1, period, seed)),
+    ("another-kind-of-position", lambda period, by, seed: asked("ALiBi", by, period, seed)),
+    ("not-divided-alike", keys_whole),
+    ("not-divided-alike", lambda period, by, seed: asked("rotary", by**2, period, seed)),
+    ("not-the-trained-model", not_trained),
+    # Failures that any experiment can have.
+    ("in-percent", lambda period, by, seed: 100 * asked("rotary", by, period, seed)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(SQUEEZED)))
+def test_what_an_experiment_with_squeezed_positions_gives_is_called_by_its_name(number):
+    name, measure = SQUEEZED[number]
+    verdict = checks.check("ch8-experiment", (0.9, measure, EXPLANATION))
+    assert verdict.name == name, str(verdict)
+
+
+def test_every_name_of_the_experiment_is_reached_by_a_measurement():
+    assert_names_are_reached("ch8-experiment", [name for name, _ in SQUEEZED])

@@ -70,14 +70,14 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "another-kind-of-position",
-        "Squeezing changes nothing, and at 32 letters little was right before: this model does not "
-        "turn its queries and keys. Ask the rotary one.",
+        "Squeezing changes nothing, and without it these are not the shares of the rotary model: "
+        "this one does not turn its queries and keys. Ask the rotary one.",
         "ch8-rotary",
         (_like(0.98, 0.98, 0.21, 0.21), _like(0.95, 0.95, 0.05, 0.05), _like(0.4, 0.4, 0.2, 0.2)),
         _when(
             lambda short, squeezed, long, halved: long == halved
             and short == squeezed
-            and max(long) < 0.7
+            and (max(long) < 0.7 or short < 0.97)
         ),
     ),
     Misconception(
@@ -109,9 +109,9 @@ MISCONCEPTIONS = (
         ),
     ),
     Misconception(
-        "queries-or-keys-only",
-        "Even squeezed a little, 16 letters are lost. Queries and keys must be turned by the same "
-        "positions: squeezed for one of them only, no distance is right.",
+        "not-divided-alike",
+        "Even squeezed a little, 16 letters are lost: the division did more than was asked. Divide "
+        "once, and the positions of queries and keys alike: otherwise no distance is right.",
         "ch8-rotary",
         (_like(1.0, 0.08, 0.88, 0.03), _like(1.0, 0.05, 0.88, 0.02)),
         _when(
