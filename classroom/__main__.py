@@ -152,14 +152,17 @@ def _wrong(message: str) -> int:
 
 def _assign(asked: argparse.Namespace) -> int:
     from classroom.assign import assign
+    from classroom.pages import many
 
     made = assign(asked.chapters, asked.to, seed_from=_ids(asked.seed_from), bank=asked.bank)
     points = sum(question.points for question in made.questions)
     print(
-        f"{made.folder}: {len(made.notebooks)} notebooks, {len(made.questions)} questions, "
-        f"{points:g} points" + (f", {len(made.variations)} students" if made.variations else "")
+        f"{made.folder}: {many(len(made.notebooks), 'notebook')}, "
+        f"{many(len(made.questions), 'question')}, {points:g} points"
+        + (f", {many(len(made.variations), 'student')}" if made.variations else "")
     )
-    print(f"Hand out {made.folder / 'student'}; keep {made.folder / 'instructor'} to yourself.")
+    print(f"Hand out {made.folder / 'student'} and {made.folder / 'handout.html'}.")
+    print(f"Keep {made.folder / 'instructor'} to yourself: it holds the solutions.")
     return DONE
 
 

@@ -18,7 +18,7 @@ from attnkit import checks
 from attnkit.checks._verdict import show
 from classroom.assignment import Assignment, Question
 from classroom.notes import notes
-from classroom.planning import Graded, Plan, bank_of
+from classroom.planning import Graded, Plan, bank_of, unwritten
 from classroom.protection import FAILURES
 from classroom.reading import Read, clean
 from classroom.results import Outcome, Store
@@ -117,8 +117,11 @@ def _scored(student: str, question: Question, outcome: Outcome, read: Read) -> G
     points = question.points if outcome.passed else 0.0
     unknown = outcome.name == "worker-failed"
     sources = tuple(read.answers[id][0] for id in question.answers)
+    message = outcome.message
+    if outcome.name == "not-written-yet" and (left := unwritten(question, read)):
+        message = f"There is no answer yet in {', '.join(left)}: as it was handed out."
     return Graded(
-        student, question, outcome.name, outcome.message, None if unknown else points, outcome,
+        student, question, outcome.name, message, None if unknown else points, outcome,
         answers=sources,
     )  # fmt: skip
 

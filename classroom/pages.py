@@ -49,7 +49,7 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { text-align: left; vertical-align: top; padding: .35rem .7rem .35rem 0;
   border-bottom: 1px solid var(--line); }
 th { font-weight: 600; } td.n, th.n { text-align: right; white-space: nowrap; }
-caption { text-align: left; color: var(--muted); padding-bottom: .3rem; }
+caption { text-align: left; white-space: nowrap; color: var(--muted); padding-bottom: .3rem; }
 .scroll { overflow-x: auto; }
 table.pairs { width: auto; } .pairs th { font-weight: 400; padding-right: 1.6rem; }
 .bar { height: .6rem; border-radius: .3rem; border: 1px solid var(--edge); overflow: hidden;

@@ -165,17 +165,18 @@ def _without_a_run(submission: Submission, question: Question) -> Graded | None:
     if (count := sum(map(len, sources))) > LONGEST_ANSWER:
         found = trouble("too-long", count=f"{count:,}", limit=f"{LONGEST_ANSWER:,}")
         return _settled(submission, question, found)
-    if not any(written(s, stub) for s, stub in zip(sources, _stubs(question), strict=True)):
+    if len(unwritten(question, read)) == len(question.answers):
         return replace(_settled(submission, question, trouble("not-written-yet")), answers=sources)
     if question.kind == "open":
-        text = "It is read by a person, with the criteria of rubric.csv."
+        text = "A person reads this answer; its points follow."
         return Graded(submission.student, question, "not-read-yet", text, None, answers=sources)
     return None
 
 
-def _stubs(question: Question) -> tuple[str, ...]:
-    missing = len(question.answers) - len(question.stubs)
-    return (*question.stubs, *[""] * missing)
+def unwritten(question: Question, read: Read) -> list[str]:
+    """The answer cells that are as they were handed out, or blank."""
+    stubs = dict(zip(question.answers, question.stubs, strict=False))
+    return [id for id in question.answers if not written(read.answers[id][0], stubs.get(id, ""))]
 
 
 def _settled(submission: Submission, question: Question, why: Trouble) -> Graded:

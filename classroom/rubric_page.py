@@ -136,7 +136,8 @@ class _Part:
         twins = [name for name in self.same[_words(one.answers)] if name != one.student]
         if _words([without_rubric("\n".join(self.question.solutions))]) == _words(one.answers):
             twins = ["the model solution"]
-        said = [f"word for word as {', '.join(twins[:5])}"] if twins else []
+        more = f" and {len(twins) - 5} more" if len(twins) > 5 else ""
+        said = [f"word for word as {', '.join(twins[:5])}{more}"] if twins else []
         return [*([one.note] if one.note else []), *said]
 
     def check(self, one: Graded) -> str:

@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -219,6 +220,18 @@ def test_a_stub_left_below_an_answer_is_told(school):
     assert diagnoses(school, "ada")["variance-test"] == "not-written-yet"
 
 
+def test_of_several_cells_those_that_are_stubs_are_told(school):
+    made = load(school.assignment)
+    both = replace(made.questions[0], answers=("letters", "variance"), stubs=(STUBS["letters"], ""))
+    assignment(school.assignment, questions=(both,))
+    school.hand_in("ada", notebook({"variance": RIGHT["variance"]}))
+    said = "NotImplementedError: "
+    school.workers.instead = {"std**4": Ran("", "raised-outside", b"", said, 3, 0.0)}
+    school.grade()
+    row = table(school.to.with_name("grades-questions.csv"))[0]
+    assert row["diagnosis"] == "not-written-yet" and "no answer yet in letters:" in row["message"]
+
+
 def test_a_second_run_waits_and_a_dead_one_does_not_block(school):
     school.hand_in("ada", notebook(RIGHT))
     folder = school.to.parent / STORE
@@ -248,8 +261,7 @@ def test_results_among_the_submissions_are_refused(school):
 def test_an_assignment_that_does_not_fit_is_refused(school, tmp_path):
     school.hand_in("ada", notebook(RIGHT))
     made = load(school.assignment)
-    other = made.questions[0].__class__(**{**vars(made.questions[0]), "check": "ch99-x"})
-    assignment(school.assignment, questions=(other,))
+    assignment(school.assignment, questions=(replace(made.questions[0], check="ch99-x"),))
     with pytest.raises(ClassroomError, match="ch99-x"):
         school.grade()
     assignment(school.assignment)
