@@ -262,10 +262,33 @@ def first_look(browser: Browser, site: str) -> Iterator[Callable[[str, int], Vis
             context = browser.new_context(viewport={"width": width, "height": 800})
             context.set_default_timeout(PATIENCE)
             visit = record(context.new_page())
-            visit.page.goto(site + name, wait_until="networkidle")
+            visit.page.goto(site + name)
+            visit.ready()
             visit.shifted = visit.shift()
             kept[name, width] = visit
         return kept[name, width]
+
+    yield look
+    for visit in kept.values():
+        visit.page.context.close()
+
+
+@pytest.fixture(scope="session")
+def from_disk(browser: Browser, html: Path) -> Iterator[Callable[[str], Visit]]:
+    """``from_disk(page) -> Visit``: the page's file, opened in dark colours and without motion."""
+    kept: dict[str, Visit] = {}
+
+    def look(name: str) -> Visit:
+        if name not in kept:
+            for visit in kept.values():
+                visit.page.context.close()
+            kept.clear()
+            context = browser.new_context(color_scheme="dark", reduced_motion="reduce")
+            context.set_default_timeout(PATIENCE)
+            visit = kept[name] = record(context.new_page())
+            visit.page.goto((html / name).as_uri())
+            visit.ready()
+        return kept[name]
 
     yield look
     for visit in kept.values():

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from accessibility import OF_COLOURS, described, violations
 from widget_page import UNFOLD_ALL
 
 #: kB after gzip: everything a first visit to a chapter asks for, pictures and widget data apart.
@@ -143,9 +143,8 @@ def test_no_page_asks_another_host_or_complains(whole_page, first_look):
     assert visit.requests, "requests were recorded"
 
 
-def test_pages_open_as_files(html, whole_page, open_page):
-    visit = open_page()
-    visit.page.goto((html / whole_page).as_uri(), wait_until="networkidle")
+def test_pages_open_as_files(whole_page, from_disk):
+    visit = from_disk(whole_page)
     assert not visit.off_site, f"asks {visit.off_site}"
     assert not visit.complaints
 
@@ -157,28 +156,22 @@ def test_axe_finds_nothing_in_light_colours(whole_page, first_look):
     assert not wrong, "\n".join(wrong)
 
 
-def test_axe_finds_nothing_in_dark_colours(site, whole_page, open_page):
-    visit = open_page(scheme="dark", reduced_motion="reduce")
-    visit.page.goto(site + whole_page, wait_until="networkidle")
-    wrong = axe(visit.page, whole_page)
+def test_axe_finds_nothing_in_dark_colours(whole_page, from_disk):
+    page = from_disk(whole_page).page
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    wrong = axe(page, whole_page, colours_only=True)
     assert not wrong, "\n".join(wrong)
 
 
-def axe(page, name: str) -> list[str]:
+def axe(page, name: str, *, colours_only: bool = False) -> list[str]:
     """The violations of WCAG 2.1 A and AA, hidden boxes opened."""
     page.evaluate(OPEN_ALL)
     options = {
         "runOnly": {"type": "tag", "values": WCAG},
         "rules": {"label-content-name-mismatch": {"enabled": True}},
-        "resultTypes": ["violations"],
     }
-    found = Axe().run(page, options=options).response["violations"]
-    return [
-        f"{name}: {violation['id']}: {node['html'][:160]} {node['failureSummary'][:300]}"
-        for violation in found
-        if violation["id"] not in EXCEPTIONS
-        for node in violation["nodes"][:3]
-    ]
+    found = violations(page, {"runOnly": OF_COLOURS} if colours_only else options)
+    return described([one for one in found if one["id"] not in EXCEPTIONS], name)
 
 
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
@@ -190,8 +183,9 @@ def test_the_formula_sheet_is_one_sheet(site, open_page, paper):
 
 
 def test_no_page_is_wider_than_a_phone(whole_page, first_look):
+    page = first_look(whole_page, 360).page
     for width in (320, 360):
-        page = first_look(whole_page, width).page
+        page.set_viewport_size({"width": width, "height": 800})
         page.evaluate(OPEN_ALL)
         wide = page.evaluate(WIDE, width)
         assert page.evaluate("document.scrollingElement.scrollWidth") <= width, (
@@ -274,10 +268,9 @@ def weight(html: Path, url: str, site: str) -> int:
 
 def asked_for(visit, site: str, page: str) -> dict[str, str]:
     """What one page asks for, its pictures apart: path -> address."""
-    del visit.requests[:]
-    visit.page.goto(site + page, wait_until="networkidle")
+    visit.page.goto(site + page)
     visit.page.evaluate("scrollTo(0, document.body.scrollHeight)")
-    visit.page.wait_for_timeout(200)
+    visit.ready()
     urls = [url for url in visit.requests if url.startswith(site)]
     return {url.partition("#")[0]: url for url in urls if "/_images/" not in url}
 
