@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import traceback
@@ -120,6 +121,9 @@ def _parser(commands, name: str, about: str, more: str) -> argparse.ArgumentPars
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; a ClassroomError becomes one message."""
+    for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot show stops nothing
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     asked = parser().parse_args(arguments)
     command = {"assign": _assign, "grade": _grade, "report": _report}[asked.command]
     try:

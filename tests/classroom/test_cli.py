@@ -1,5 +1,6 @@
 """``python -m classroom``: help, exit codes, and one class from end to end in its own process."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -80,18 +81,20 @@ def test_a_class_from_end_to_end(tmp_path):
     school.hand_in("ada", notebook(RIGHT))
     school.hand_in("bo", notebook(WRONG))
     school.hand_in("loop", notebook({"variance": "import os\nos._exit(0)", "letters": "letters ="}))
-    school.hand_in("cut", b"{")
+    school.hand_in("注意", b"{")
 
-    def call(*arguments):
-        command = [sys.executable, "-m", "classroom", *map(str, arguments)]
-        return subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=120
-        )
-
-    done = call("grade", school.submissions, "--assignment", school.assignment, "--to", school.to)
+    places = [school.submissions, "--assignment", school.assignment, "--to", school.to]
+    done = subprocess.run(
+        [sys.executable, "-m", "classroom", "grade", *map(str, places)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},  # a terminal without Chinese
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 1, done.stderr
     assert done.stderr == ""  # no bar where nobody looks
-    assert f"cut: {FILE}: not-json" in done.stdout and str(school.to) in done.stdout
+    assert f"??: {FILE}: not-json" in done.stdout and str(school.to) in done.stdout
     assert "6 answers run now" in done.stdout and "does not protect against" in done.stdout
     said = (school.to.parent / "grades-questions.csv").read_text("utf-8-sig")
     for name in ("right", "std-taken-for-variance", "ended-the-process", "syntax-error"):

@@ -1,6 +1,7 @@
 """Whose the files are and which notebook each is, whatever they are called."""
 
 import os
+import sys
 import unicodedata
 
 import pytest
@@ -143,8 +144,11 @@ def test_names_of_all_kinds_become_one_line(places):
     sub, _ = places
     for name in ("a\nb", "=1+1", 'q"uote', unicodedata.normalize("NFD", "Zoë"), "..."):
         hand_in(sub, name, notebook(RIGHT))
-    os.mkdir(os.fsencode(sub) + b"/caf\xe9")
-    assert sorted(found(places)) == sorted(["a�b", "=1+1", 'q"uote', "Zoë", "caf�"])
+    expected = {"a�b", "=1+1", 'q"uote', "Zoë"}
+    if sys.platform == "linux":  # others have no names that are no text
+        os.mkdir(os.fsencode(sub) + b"/caf\xe9")
+        expected.add("caf�")
+    assert set(found(places)) == expected
 
 
 def test_thousands_of_files_are_cut_short(places, monkeypatch):
