@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -160,14 +161,18 @@ class NumbersExercise:
         """The function of a misconception that gives these numbers."""
         if wrong.when is not None:
             seen = Seen(Trial("given", self.given), {"status": "returned"}, got, right)
-            return self.right if wrong.when([seen]) else None
+            if not wrong.when([seen]):
+                return None
         fits = (form for form in wrong.wrong if self._near(got, self._outcome(form)))
-        return next(fits, None)
+        return next(fits, self.right if wrong.when is not None else None)
+
+    @cached_property
+    def _another_case(self) -> NumbersExercise:
+        return self.varied("").varied(f"{self.code}/shown")
 
     def _named(self, wrong: Misconception, form: Callable, got: Results) -> Verdict:
         """Shows the mistake on other values: the right numbers stay for the learner to find."""
-        book = self.varied("")
-        case = book.varied(f"{self.code}/shown")
+        case = self._another_case
         example = {f"{name} (another case)": value for name, value in case.given.items()}
         expected, mistaken = case._outcome(case.right) or {}, case._outcome(form) or {}
         if form is self.right:
