@@ -18,6 +18,10 @@ SPLIT = [
         "reshaped-without-moving-an-axis",
         "x.swapaxes(1, 2).reshape(len(x), num_heads, x.shape[1], -1)",
     ),
+    (
+        "reshaped-without-moving-an-axis",
+        "x.reshape(len(x), num_heads, -1, x.shape[1]).swapaxes(2, 3)",
+    ),
     ("heads-interleaved", "np.stack([x[..., h::num_heads] for h in range(num_heads)], axis=1)"),
     ("axes-not-swapped", CUT),
     ("axes-not-swapped", "x.reshape(*x.shape[:2], -1, num_heads).swapaxes(2, 3)"),
@@ -91,6 +95,12 @@ MULTI_HEAD = [
     ("scaled-by-d-model", {"scale": "np.sqrt(x.shape[1])"}),
     ("scaled-by-d-head", {"scale": "d"}),
     ("not-scaled", {"scale": "1"}),
+    ("scale-upside-down", {"scale": "d**-0.5"}),
+    ("scaled-by-a-count", {"scale": "num_heads**0.5"}),
+    ("scaled-by-a-count", {"scale": "len(x) ** 0.5"}),
+    ("scaled-after-the-softmax", {"scale": "1", "weights": "softmax(scores) / d**0.5"}),
+    ("key-and-value-swapped", {"k": "x @ w_v.T", "v": "x @ w_k.T"}),
+    ("input-added", {"return": "x + joined @ w_o.T"}),
     ("projection-not-transposed", {name: f"x @ w_{name}" for name in "qkv"}),
     ("projection-not-transposed", {"return": "joined @ w_o"}),
     (
@@ -134,7 +144,7 @@ MULTI_HEAD = [
     ("not-repeatable", {"return": "joined @ w_o.T * (1 + np.random.rand())"}),
     ("not-a-number", {"scale": "0"}),
     ("raised", {"return": "joined @ W_o"}),
-    ("wrong", {"return": "joined @ w_o.T + x"}),
+    ("wrong", {"return": "2 * joined @ w_o.T"}),
 ]
 
 

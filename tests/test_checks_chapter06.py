@@ -35,6 +35,10 @@ RECEIVED = [
         " weights, np.nan), axis=0)",
     ),
     ("compared-with-uniform", f"weights.sum(axis=0) / {UNIFORM}.sum(axis=0)"),
+    (
+        "compared-with-uniform",
+        "(weights * mask.sum(axis=1, keepdims=True)).sum(axis=0) / mask.sum(axis=0)",
+    ),
     ("mask-for-weights", "mask.sum(axis=0)"),
     ("mask-for-weights", "mask.mean(axis=0)"),
     ("mask-for-weights", f"{UNIFORM}.sum(axis=0)"),
@@ -86,6 +90,7 @@ EVEN = "np.array_split({}, -(-len({}) // block))"
 SHRINK = [
     ("mean-over-both", {"cell": "part.mean()"}),
     ("mean-over-both", {"cell": "part.sum() / block**2"}),
+    ("mean-times-block", {"cell": "part.mean() * block"}),
     ("sum-over-both", {"cell": "part.sum()"}),
     ("axes-exchanged", {"cell": "part.sum(axis=0).mean()"}),
     ("largest-weight", {"cell": "part.max()"}),

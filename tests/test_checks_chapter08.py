@@ -141,6 +141,7 @@ ROTARY = [
     ("numbers-not-mixed", {"first": "a * sin", "second": "b * sin"}),
     ("pair-exchanged", {"return": "torch.stack([second, first], -1).flatten(-2)"}),
     ("pair-exchanged", {"pair": "x[..., 1::2], x[..., 0::2]"}),
+    ("positions-from-one", {"angle": "(positions[:, None] + 1) * speed"}),
     ("encoding-added", {"first": "a + sin", "second": "b + cos"}),
     ("encoding-added", {"first": "a + cos", "second": "b + sin"}),
     ("positions-not-used", {"angle": "torch.arange(x.shape[-2])[:, None] * speed"}),

@@ -40,6 +40,10 @@ def weigh(q: np.ndarray, k: np.ndarray) -> np.ndarray:
     return softmax(q @ k.swapaxes(-2, -1) / np.sqrt(q.shape[-1]))
 
 
+def scaled(scores: np.ndarray, d_head: int, d_model: int) -> np.ndarray:
+    return scores / np.sqrt(d_head)
+
+
 def right(x, w_q, w_k, w_v, w_o, num_heads) -> np.ndarray:
     q, k, v = (split(x @ w.T, num_heads) for w in (w_q, w_k, w_v))
     return join(weigh(q, k) @ v) @ w_o.T

@@ -9,15 +9,12 @@ import numpy as np
 from attnkit.checks import _wrong_heads as wh
 from attnkit.checks._engine import FunctionExercise, Misconception, Trial
 from attnkit.checks._wrong_attention import softmax
+from attnkit.checks._wrong_scales import WRONG_SCALES
 from attnkit.checks.chapter05_claims import SECTIONS
 
 
 def _wrong(name: str, message: str, link: str, *wrong: Callable) -> Misconception:
     return Misconception(name, message, link, wrong)
-
-
-def _scaled(scores: np.ndarray, d_head: int, d_model: int) -> np.ndarray:
-    return scores / np.sqrt(d_head)
 
 
 def _trial(length: int, d_model: int, num_heads: int, *batch: int) -> Trial:
@@ -55,7 +52,7 @@ MISCONCEPTIONS = (
         "head has its own map: that is what several heads are for.",
         "ch5-concat",
         wh.with_weights(
-            lambda s, *d: softmax(_scaled(s, *d)).mean(axis=-3, keepdims=True),
+            lambda s, *d: softmax(wh.scaled(s, *d)).mean(axis=-3, keepdims=True),
         ),
     ),
     _wrong(
@@ -66,26 +63,7 @@ MISCONCEPTIONS = (
         wh.one_head(lambda d_model, num_heads: 1 / np.sqrt(d_model)),
         wh.one_head(lambda d_model, num_heads: 1 / np.sqrt(d_model // num_heads)),
     ),
-    _wrong(
-        "scaled-by-d-model",
-        "The scale comes from d_model. A score is a dot product of d_head numbers, so that it is "
-        "√d_head that counts.",
-        "ch5-project",
-        wh.with_weights(lambda s, d_head, d_model: softmax(s / np.sqrt(d_model))),
-    ),
-    _wrong(
-        "scaled-by-d-head",
-        "The scores are divided by d_head. It is their variance that grows like d_head: divide by "
-        "its root.",
-        "ch5-project",
-        wh.with_weights(lambda s, d_head, d_model: softmax(s / d_head)),
-    ),
-    _wrong(
-        "not-scaled",
-        "The scores are not scaled: divide them by √d_head before the softmax.",
-        "ch5-project",
-        wh.with_weights(lambda s, d_head, d_model: softmax(s)),
-    ),
+    *WRONG_SCALES,
     _wrong(
         "projection-not-transposed",
         "A weight is used as it is stored. nn.Linear stores (out, in), one row for each number "
@@ -159,31 +137,45 @@ MISCONCEPTIONS = (
         "The softmax runs over the queries. Each query shares out its own attention: the last "
         "axis.",
         "ch5-project",
-        wh.with_weights(lambda s, *d: softmax(_scaled(s, *d), axis=-2)),
+        wh.with_weights(lambda s, *d: softmax(wh.scaled(s, *d), axis=-2)),
     ),
     _wrong(
         "softmax-over-heads",
         "The softmax runs over the heads, so that they compete. Each head has its own weights "
         "over the keys: the last axis.",
         "ch5-concat",
-        wh.with_weights(lambda s, *d: softmax(_scaled(s, *d), axis=-3)),
+        wh.with_weights(lambda s, *d: softmax(wh.scaled(s, *d), axis=-3)),
     ),
     _wrong(
         "softmax-over-everything",
         "The softmax runs over a whole table or over all heads at once. Each row of each head "
         "sums to 1.",
         "ch5-project",
-        wh.with_weights(lambda s, *d: softmax(_scaled(s, *d), axis=None)),
+        wh.with_weights(lambda s, *d: softmax(wh.scaled(s, *d), axis=None)),
         wh.with_weights(
-            lambda s, *d: np.stack([softmax(table, axis=None) for table in _scaled(s, *d)])
+            lambda s, *d: np.stack([softmax(table, axis=None) for table in wh.scaled(s, *d)])
         ),
     ),
     _wrong(
         "no-softmax",
         "The scores are used as weights: the softmax is missing.",
         "ch5-project",
-        wh.with_weights(_scaled),
+        wh.with_weights(wh.scaled),
         wh.with_weights(lambda s, d_head, d_model: s),
+    ),
+    _wrong(
+        "key-and-value-swapped",
+        "Key and value have changed roles: W_k makes what is compared with the queries, W_v what "
+        "the weights average.",
+        "ch5-project",
+        wh.with_projections(lambda x, w_q, w_k, w_v: (x @ w_q.T, x @ w_v.T, x @ w_k.T)),
+    ),
+    _wrong(
+        "input-added",
+        "The input is added to the output. A Transformer does so around its attention; the layer "
+        "itself, as asked for here, does not.",
+        "ch5-concat",
+        lambda x, *rest: wh.right(x, *rest) + x,
     ),
     _wrong(
         "query-and-key-swapped",
@@ -212,7 +204,7 @@ MISCONCEPTIONS = (
         "token.",
         "ch5-project",
         wh.with_weights(
-            lambda s, *d: softmax(np.where(np.tri(s.shape[-1], dtype=bool), _scaled(s, *d), -1e9))
+            lambda s, *d: softmax(np.where(np.tri(s.shape[-1], dtype=bool), wh.scaled(s, *d), -1e9))
         ),
     ),
 )

@@ -36,6 +36,11 @@ def _columns_first(x: np.ndarray, h: int) -> np.ndarray:
     return x.swapaxes(1, 2).reshape(batch, h, length, d_model // h)
 
 
+def _tokens_last(x: np.ndarray, h: int) -> np.ndarray:
+    """Reshaped with the tokens last, which are then moved forward."""
+    return x.reshape(len(x), h, -1, x.shape[1]).swapaxes(2, 3)
+
+
 def _rows_of_the_sequence(x: np.ndarray, h: int) -> np.ndarray:
     batch, length, d_model = x.shape
     return x.reshape(batch, h, length // h, d_model)
@@ -59,6 +64,7 @@ MISCONCEPTIONS = (
         "tokens and heads.",
         wh.viewed,
         _columns_first,
+        _tokens_last,
     ),
     _wrong(
         "heads-interleaved",

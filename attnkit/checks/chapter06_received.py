@@ -170,10 +170,13 @@ MISCONCEPTIONS = (
     ),
     Misconception(
         "compared-with-uniform",
-        "This is the column sum in units of a head that attends uniformly. A good baseline, and "
-        "not the mean weight that is asked for.",
+        "This is what the key receives in units of a head that attends uniformly. A good baseline, "
+        "and not the mean weight that is asked for.",
         "ch6-received",
-        (_divided(lambda w, m: _uniform(m).sum(axis=0)),),
+        (
+            _divided(lambda w, m: _uniform(m).sum(axis=0)),
+            lambda w, m: (w * m.sum(axis=1, keepdims=True)).sum(axis=0) / m.sum(axis=0),
+        ),
     ),
     Misconception(
         "mask-for-weights",

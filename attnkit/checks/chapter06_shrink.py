@@ -45,6 +45,12 @@ MISCONCEPTIONS = (
         lambda w, b: ws.sum_of_both(w, b) / b**2,
     ),
     _wrong(
+        "mean-times-block",
+        "Each cell is the mean of its block times the size of a block. The last block may have "
+        "fewer keys, and there the factor is too large: sum over the keys that are there.",
+        lambda w, b: ws.mean_of_both(w, b) * b,
+    ),
+    _wrong(
         "sum-over-both",
         "The sum is taken over queries and keys, so that a row sums to the number of queries in "
         "its block. Average over the queries.",

@@ -165,6 +165,12 @@ MISCONCEPTIONS = (
         _places(1),
     ),
     _wrong(
+        "positions-from-one",
+        "Every vector is turned one step too far. Scores do not see it, as both sides move on; "
+        "keys that were kept at their own positions do: use positions as they are.",
+        lambda x, p: wp.turned(x, p + 1),
+    ),
+    _wrong(
         "unchanged",
         "The vectors came back as they were.",
         lambda x, p: x,
