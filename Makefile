@@ -54,6 +54,10 @@ test: lint book ## every test: lint, book, unit tests, notebooks, browser
 test-nbgrader: book # two whole chapters, generated and graded by nbgrader; some minutes
 	$(BIN)/python -m pytest -m nbgrader tests/classroom/test_nbgrader.py
 
+.PHONY: test-hostile
+test-hostile: setup # every answer that attacks the grader; `make test` has six of them
+	$(BIN)/python -m pytest -m "hostile or not hostile" tests/classroom/test_hostile.py
+
 bench: setup ## ratios against the peers, in one run
 	$(BIN)/python -m benchmarks
 

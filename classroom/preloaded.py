@@ -108,7 +108,11 @@ def _prepare(order: dict, folder: Path) -> tuple[Place, dict[str, str]]:
 
 
 def _set_up(cells: list[str], bank: str | None) -> dict[str, object]:
-    """Import what answers need, and run the set-up cells in a module of their own."""
+    """Import what answers need, and run the set-up cells in a module of their own.
+
+    Without what only serves the book: its asserts hold numbers of the text, times among them.
+    """
+    from bookext.setup_cells import set_up
     from classroom import cells as code
 
     for name in ("numpy", "torch", "attnkit.checks", "safetensors.numpy", "classroom.answer"):
@@ -134,7 +138,8 @@ def _set_up(cells: list[str], bank: str | None) -> dict[str, object]:
     vars(module).update(code.stand_ins())
     for number, source in enumerate(cells, 1):
         try:
-            exec(code.compiled(source, f"<set-up cell {number}>"), vars(module))
+            kept = set_up(source, hidden=True)
+            exec(code.compiled(kept, f"<set-up cell {number}>"), vars(module))
         except BaseException as error:
             first = next((line for line in source.splitlines() if line.strip()), "")
             raise SetUpFailed(

@@ -13,7 +13,7 @@ from classroom.worker import Job, Limits, Ran, Workers
 SETUP = (
     "import numpy as np\nimport torch\nfrom myst_nb import glue\n\n%xmode Minimal",
     "import os\nseen_by_the_set_up = {'SECRET_TOKEN'} & os.environ.keys() | set(os.listdir())\n"
-    "glue('number', 1, display=False)",
+    "glue('number', 1, display=False)\nassert 1 == 2, 'a number of the book'",
 )
 SHORT = Limits(seconds=3, memory_mb=400, output_kb=64, processes=8, files_mb=4)
 RIGHT = """\
