@@ -49,8 +49,7 @@ class _Exercise:
         self.title, self.label, self.file = exercise["title"], exercise["label"], file
         self.cells, self.known = cells, known
         self.answers = [cell for cell in cells if is_answer(cell)]
-        tests = (c for c in cells if is_test(c) and "check(" in c.source)  # TODO all of them
-        self.tests = {_id(cell): self.test(cell) for cell in tests}
+        self.tests = {_id(cell): self.test(cell) for cell in cells if is_test(cell)}
         self.checks = [check for check, _ in self.tests.values()]
 
     def test(self, cell: NotebookNode) -> tuple[str, str]:
@@ -72,7 +71,6 @@ class _Exercise:
 
     def questions(self) -> list[Question]:
         graded = (c for c in self.cells if nbgrader(c).get("grade"))
-        graded = (c for c in graded if is_answer(c) or _id(c) in self.tests)
         return [self.checked(c) if is_test(c) else self.open(c) for c in graded]
 
     def checked(self, cell: NotebookNode) -> Question:
