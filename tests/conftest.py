@@ -2,19 +2,34 @@
 
 A file is a piece, because its fixtures are dear (a browser, a small book). Where one file has most
 of the work, the tests of one page are a piece. A long piece that begins last leaves others idle.
+
+Some pieces compute, and some wait: for a browser's next frame, for a file. The two kinds are given
+out side by side, so that there is always something to compute while others wait.
 """
 
 import re
+import sys
+from collections.abc import Iterable
 
 import pytest
+
+sys.modules.setdefault("rfc3987_syntax", None)  # bookext/kernels.py says why
 
 #: Tests with a page of the book in brackets, ``test_x[chapters/01-name]``: each page is a piece.
 BY_PAGE = re.compile(
     r"(tests/notebooks/test_nbval\.py::test_chapter|tests/browser/test_pages\.py::).*\[(\S+)\]"
 )
 
-#: Files in the order in which their pieces begin; all others follow, as they are collected.
-FIRST = ("tests/notebooks/test_nbval.py", "tests/browser/test_pages.py", "tests/browser/")
+#: What waits more than it computes.
+WAITS = "tests/browser/"
+
+#: Seconds that a piece takes, by the beginning of its name; what is not named takes `SHORT`.
+SECONDS = {
+    "tests/notebooks/test_nbval.py::test_chapter": 30,
+    "tests/browser/test_widgets": 40,
+    "tests/browser/test_pages.py::": 10,
+}
+SHORT = 4
 
 
 def piece(nodeid: str) -> str:
@@ -23,15 +38,30 @@ def piece(nodeid: str) -> str:
     return " ".join(found.groups()) if found else nodeid.partition("::")[0]
 
 
+def seconds(name: str) -> int:
+    """About how long a piece takes."""
+    return max((s for start, s in SECONDS.items() if name.startswith(start)), default=SHORT)
+
+
+def in_order(pieces: Iterable[str]) -> list[str]:
+    """Long pieces before short ones, those that wait and those that compute in even shares."""
+    kinds: dict[bool, list[str]] = {False: [], True: []}
+    for name in sorted(pieces, key=seconds, reverse=True):
+        kinds[name.startswith(WAITS)].append(name)
+    begins: dict[str, float] = {}
+    for names in kinds.values():
+        done, whole = 0, sum(map(seconds, names))
+        for name in names:
+            begins[name] = done / whole
+            done += seconds(name)
+    return sorted(begins, key=begins.__getitem__)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each piece in one row, the rows in the order of ``FIRST``."""
-    seen: dict[str, int] = {}
-
-    def place(item: pytest.Item) -> tuple[int, int]:
-        names = (n for n, start in enumerate(FIRST) if item.nodeid.startswith(start))
-        return next(names, len(FIRST)), seen.setdefault(piece(item.nodeid), len(seen))
-
-    items.sort(key=place)
+    """Each piece in one row, the rows in order."""
+    names = dict.fromkeys(piece(item.nodeid) for item in items)
+    place = {name: n for n, name in enumerate(in_order(names))}
+    items.sort(key=lambda item: place[piece(item.nodeid)])
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -29,6 +29,11 @@ project = "Small"
 exclude_patterns = ["_build"]
 {extra}
 """
+#: Sphinx without a grammar that takes longer to load than a small book to build (kernels.py).
+SPHINX = (
+    "import sys; sys.modules.setdefault('rfc3987_syntax', None);"
+    "from sphinx.cmd.build import main; sys.exit(main(sys.argv[1:]))"
+)
 
 
 @dataclass
@@ -60,7 +65,7 @@ def build(
         page = folder / f"{name}.md"
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text((NOTEBOOK if execute else "") + text, encoding="utf-8")
-    command = [sys.executable, "-m", "sphinx", "-W", "-n", "--keep-going", "-q"]
+    command = [sys.executable, "-c", SPHINX, "-W", "-n", "--keep-going", "-q"]
     done = subprocess.run(
         [*command, "-b", "html", str(folder), str(folder / "_build")],
         capture_output=True,

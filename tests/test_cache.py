@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from small_book import SPHINX
+
 from bookext import cache
 
 
@@ -82,7 +84,7 @@ def test_a_build_that_warned_warns_again(tmp_path):
     (source / "conf.py").write_text('extensions = ["myst_nb", "bookext.cache"]\n')
     (source / "index.md").write_text("# A page\n\n{ref}`nowhere`\n")
     root = Path(cache.__file__).parents[1]
-    command = [sys.executable, "-m", "sphinx", "-W", "-n", "--keep-going", source, tmp_path / "out"]
+    command = [sys.executable, "-c", SPHINX, "-W", "-n", "--keep-going", source, tmp_path / "out"]
     environment = os.environ | {"PYTHONPATH": str(root)}
     for _ in range(2):
         run = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.nn.attention.bias import CausalBias, CausalVariant
+
+if TYPE_CHECKING:  # it loads torch's compiler, which takes as long as torch itself
+    from torch.nn.attention.bias import CausalBias
 
 _SIGNATURE = inspect.signature(F.multi_head_attention_forward)
 
@@ -43,7 +46,7 @@ class FusedCall(NamedTuple):
 
 def fused(call: FusedCall, output: Tensor) -> Watched:
     """The attention inside one ``F.scaled_dot_product_attention``; ``output`` is its result."""
-    if isinstance(call.attn_mask, CausalBias):
+    if _is_triangle(call.attn_mask):
         call = call._replace(attn_mask=_lower_triangle(call.attn_mask, call.query.device))
     call = FusedCall(*(detached(argument) for argument in call))
     if call.query.is_nested:
@@ -161,10 +164,16 @@ def detached(argument: Any) -> Any:
     return argument.detach() if isinstance(argument, Tensor) else argument
 
 
+def _is_triangle(mask: Any) -> TypeGuard[CausalBias]:
+    """Whether a mask is of ``torch.nn.attention.bias``: who made one has imported that module."""
+    module = sys.modules.get("torch.nn.attention.bias")
+    return module is not None and isinstance(mask, module.CausalBias)
+
+
 def _lower_triangle(mask: CausalBias, device: torch.device) -> Tensor:
     """The mask that a ``torch.nn.attention.bias`` stands for."""
     sizes = mask.seq_len_q, mask.seq_len_kv
-    lower_right = mask.variant == CausalVariant.LOWER_RIGHT
+    lower_right = mask.variant.name == "LOWER_RIGHT"
     offset = sizes[1] - sizes[0] if lower_right else 0
     return torch.ones(sizes, dtype=torch.bool, device=device).tril(offset)
 

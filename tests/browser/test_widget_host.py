@@ -31,6 +31,7 @@ NEEDS_SCRIPT = "This widget needs JavaScript; what stands here is its state at t
 #: the execution cache alone, the others from the doctrees of the first.
 BUILDS = """
 import contextlib, sys
+sys.modules.setdefault("rfc3987_syntax", None)  # bookext/kernels.py says why
 from sphinx.cmd.build import main
 for builder, out, trees in [
     ("html", "site/deep/er", "trees"),
