@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from small_book import SPHINX
 
 from bookext import cache
