@@ -395,6 +395,21 @@ def test_trials_of_every_exercise_go_from_small_to_large():
         assert len({trial.name for trial in exercise.trials}) == len(exercise.trials)
 
 
+def test_a_choice_without_a_slip_for_it_is_wrong_all_the_same():
+    book = _exercises()["ch5-claims"]
+    verdict = dataclasses.replace(book, misconceptions=()).diagnose(book.probe("AB"))
+    assert (verdict.name, verdict.passed) == ("wrong", False)
+    assert verdict.expected
+
+
+def test_a_sample_that_fails_stops_no_diagnosis():
+    book = _exercises()["ch3-variance"]
+    broken = _engine.Misconception("broken", "No.", "ch3-variance", (lambda d, s: [][d],))
+    exercise = dataclasses.replace(book, misconceptions=(broken, *book.misconceptions))
+    assert exercise.diagnose(exercise.probe(lambda d, s: d * s**2)).name == "std-taken-for-variance"
+    assert exercise.diagnose(exercise.probe(lambda d, s: 1 / 0)).name == "raised"
+
+
 def test_names_are_not_shared_by_misconceptions_and_common_failures():
     assert not {row.name for row in checks.misconceptions()} & set(_failures.COMMON)
 

@@ -101,6 +101,12 @@ def test_loading_again_takes_what_the_files_say_now(bank):
         ("from nowhere import x\nEXERCISES = ()", r"line 1, does not run: ModuleNotFoundError"),
         ("EXERCISES = 5\n", r"EXERCISES is a tuple of exercises, got 5"),
         ("EXERCISES = ('a',)\n", r"EXERCISES is a tuple of exercises, got \('a',\)"),
+        (QUESTION.format(id="mine/double"), r"'mine/double' has more than letters"),
+        (
+            "from exercises import ONE_NUMBER\nfrom dataclasses import replace\n"
+            "EXERCISES = [replace(ONE_NUMBER, given={'gap': 0.0})]",
+            r"of 'test-one-number', 'right' and 'other-key' have the same result for the values",
+        ),
         (QUESTION.format(id="ch3-variance"), r"'ch3-variance' exists already, in the book"),
         (DOUBLE, r"'mine-double' exists already, in .*a\.py"),
     ],

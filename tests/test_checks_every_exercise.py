@@ -308,8 +308,8 @@ def test_each_wrong_number_is_called_by_its_own_name_in_every_copy(id):
 
 def _is(copy, wrong, form):
     """Whether the numbers of a form are another misconception's, too."""
-    got = copy._outcome(form)
-    return copy._form(wrong, got, copy._outcome(copy.right)) is not None
+    got = copy.outcome(form)
+    return copy._form(wrong, got, copy.outcome(copy.right)) is not None
 
 
 @pytest.mark.parametrize("id", BY_HANDS)

@@ -353,11 +353,34 @@ def test_a_condition_that_cannot_be_computed_does_not_hold():
     named(diagnosed(exercise=strange), "measured-otherwise")
 
 
+def test_last_digits_make_no_difference_between_seeds():
+    noisy = diagnosed(0.7, lambda seed: 0.95 + seed * 1e-9)
+    named(noisy, "ignores-its-argument")
+
+
+def test_what_a_measurement_does_to_nested_arguments_stays_with_it():
+    nested = replace(
+        NAMES, trials=(Trial("one", {"names": [["a"], ["b", "c"]], "sizes": {"a": [1]}}),)
+    )
+
+    def ruins(names, sizes):
+        names[1].append("d"), sizes["a"].append(2)
+        return 0.9
+
+    for _ in range(2):
+        named(diagnosed(0.7, ruins, exercise=nested), "changes-its-input")
+    assert nested.trials[0].inputs == {"names": [["a"], ["b", "c"]], "sizes": {"a": [1]}}
+
+
 def test_an_author_is_told_what_an_experiment_needs():
     with pytest.raises(ValueError, match=r"needs a when\(trials\)"):
         replace(EXPERIMENT, misconceptions=(Misconception("x", "x.", "here", (RIGHT,)),))
     with pytest.raises(ValueError, match="function of the seeds"):
         replace(EXPERIMENT, seeds=())
+    with pytest.raises(ValueError, match="a name of its own"):
+        replace(EXPERIMENT, trials=lambda seeds: tuple(Trial("a", {"seed": s}) for s in seeds))
+    with pytest.raises(ValueError, match="a name of its own"):
+        replace(NAMES, trials=())
 
 
 # --- explanations -------------------------------------------------------------------------------

@@ -133,6 +133,10 @@ OWN.append(OWN)
         ((WEIGHTS[::-1], 3), "wrong"),
         ((WEIGHTS, 4), "wrong"),
         ((WEIGHTS.round(1), 3), "rounded-too-far"),
+        (([0.105, 0.2, 0.6], 3), "wrong"),
+        ((100 * WEIGHTS, 3), "in-percent"),
+        (((100 * WEIGHTS).round(), 3), "in-percent"),
+        ((100 * WEIGHTS, 300), "wrong"),
     ],
 )
 def test_what_are_not_the_right_numbers_is_told_what_it_is(answer, name):
@@ -167,6 +171,12 @@ def test_a_single_number_in_another_form_has_its_own_name(answer, name):
 def test_text_is_refused_with_the_cure():
     message = diagnosed(ONE_NUMBER, "0.73").message
     assert "without quotation marks" in message and "weight" in message
+
+
+def test_a_small_number_is_no_percentage_of_nothing():
+    rare = replace(ONE_NUMBER, right=lambda gap: 0.0)
+    assert diagnosed(rare, 0.5).name == "wrong"
+    assert diagnosed(rare, 0.9).name == "wrong"
 
 
 def test_percent_is_only_suspected_where_shares_are_wanted():
@@ -228,6 +238,18 @@ def test_an_author_whose_draws_never_work_is_told_which_answers_clash():
     broken = Misconception("broken", "No.", "here", (lambda gap: [][3],))
     assert "broken" in replace(ONE_NUMBER, misconceptions=(broken,)).clash()
     assert only([0.0, 2.0]).varied("x").given == {"gap": 2.0}
+
+
+def test_the_case_that_is_shown_is_never_the_learners_own():
+    two = replace(ONE_NUMBER, draw=lambda rng: {"gap": rng.choice([2.0, 3.0])})
+    for code in "abcdef":
+        copy = two.varied(code)
+        verdict = diagnosed(copy, copy.misconceptions[0].wrong[0](**copy.given))
+        assert verdict.name == "other-key"
+        assert verdict.example == {"gap (another case)": 5.0 - copy.given["gap"]}
+    same = only([2.0]).varied("a")
+    verdict = diagnosed(same, same.misconceptions[0].wrong[0](2.0))
+    assert (verdict.example, verdict.expected) == ({"gap": 2.0}, {})
 
 
 def test_given_values_can_be_written_into_a_notebook():

@@ -140,7 +140,11 @@ def from_bytes(data: bytes) -> dict[str, np.ndarray]:
 
 
 def misconceptions() -> tuple[MisconceptionRow, ...]:
-    """Every named wrong answer of every exercise."""
+    """Every named wrong answer of every exercise, those of banks included.
+
+    Raises:
+        BankError: for a bank of the environment that cannot be loaded.
+    """
     return tuple(
         MisconceptionRow(some.id, wrong.name, wrong.text, wrong.link)
         for some in known().values()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,6 +40,7 @@ def read_bank(folder: Path, taken: Mapping[str, str]) -> dict[str, AnyExercise]:
     owners = dict(taken)
     for path in sorted(folder.glob("[!.]*.py")):
         for exercise in _exercises_of(path):
+            _examine(exercise, path)
             if exercise.id in owners:
                 raise BankError(
                     f"{path}: the id {exercise.id!r} exists already, in {owners[exercise.id]}. "
@@ -60,6 +62,15 @@ def _exercises_of(path: Path) -> tuple[AnyExercise, ...]:
     if not isinstance(exercises, tuple | list) or not all(map(_is_exercise, exercises)):
         raise BankError(f"{path}: EXERCISES is a tuple of exercises, got {exercises!r:.200}")
     return tuple(exercises)
+
+
+def _examine(exercise: AnyExercise, path: Path) -> None:
+    """What would be found out too late, in front of a class."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]+", exercise.id):
+        raise BankError(f"{path}: the id {exercise.id!r} has more than letters, digits, - and _")
+    clash = getattr(exercise, "clash", str)()
+    if clash:
+        raise BankError(f"{path}: of {exercise.id!r}, {clash} for the values that are given")
 
 
 def _assigned(statement: ast.stmt) -> list[str]:

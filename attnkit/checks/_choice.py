@@ -221,7 +221,8 @@ class ChoiceExercise:
             return self._verdict("not-written-yet", "There is no answer yet: choose your letters.")
         if chosen == self.key:
             return Verdict(self.id, True, "right", "Right: these letters and no other.")
-        slip = next(slip for slip in self.misconceptions if slip.fits(chosen, self.key))
+        fits = (slip for slip in self.misconceptions if slip.fits(chosen, self.key))
+        slip = next(fits, Slip("wrong", "These are not the letters.", self.link))
         return self._explain(slip, chosen)
 
     def _explain(self, slip: Slip, chosen: frozenset[str]) -> Verdict:

@@ -99,6 +99,9 @@ class ExperimentExercise:
                 raise ValueError(f"{self.id}: {wrong.name} of an experiment needs a when(trials)")
         if callable(self.trials) != bool(self.seeds):
             raise ValueError(f"{self.id}: trials is a function of the seeds, or there are no seeds")
+        names = [trial.name for trial in self.trials_of(self.seeds)]
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"{self.id}: every trial needs a name of its own, got {names}")
 
     @property
     def given(self) -> dict[str, object]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from attnkit.checks import _failures, _recording
 from attnkit.checks._compare import fitted, named
 from attnkit.checks._engine import Arrays, Misconception, Seen, Trial
+from attnkit.checks._number_failures import without_a_name, without_numbers
 from attnkit.checks._read_numbers import read_numbers
 from attnkit.checks._recording import (
     given_back,
@@ -98,14 +98,15 @@ class NumbersExercise:
         return ""
 
     def _rivals(self) -> Iterator[tuple[str, Results | None]]:
-        yield "right", self._outcome(self.right)
+        yield "right", self.outcome(self.right)
         if self.book is not None:
-            yield "right in the book", self._outcome(self.right, self.book)
+            yield "right in the book", self.outcome(self.right, self.book)
         for wrong in self.misconceptions:
             for form in wrong.wrong:
-                yield wrong.name, self._outcome(form)
+                yield wrong.name, self.outcome(form)
 
-    def _outcome(self, function: Callable, given: Mapping | None = None) -> Results | None:
+    def outcome(self, function: Callable, given: Mapping | None = None) -> Results | None:
+        """What a function gives for the given values, by name; None when they make no sense."""
         try:
             with np.errstate(all="ignore"):
                 outcome = function(**(self.given if given is None else given))
@@ -131,24 +132,25 @@ class NumbersExercise:
         try:
             record = read_text(arrays["answer/record"])
             if record.get("status") != "numbers":
-                return self._no_numbers(record)
+                return without_numbers(self, record)
             got = {name: np.asarray(arrays[f"answer/{name}"]) for name in self.results}
             if any(array.dtype.kind not in "biuf" for array in got.values()):
                 raise ValueError("not numbers")
         except (KeyError, ValueError, TypeError, AttributeError):
             return _failures.unreadable(self)
         got = {name: array.astype(np.float64) for name, array in got.items()}
-        right = self._outcome(self.right)
+        right = self.outcome(self.right)
         assert right is not None, f"{self.id}: right has no result for {self.given}"
-        if self._near(got, right):
+        if self.near(got, right):
             return Verdict(self.id, True, "right", f"Right, within {self.tolerance:g}.")
         for wrong in self.misconceptions:
             form = self._form(wrong, got, right)
             if form is not None:
                 return self._named(wrong, form, got)
-        return self._unnamed(got, right)
+        return without_a_name(self, got, right)
 
-    def _near(self, got: Results, wanted: Results | None) -> bool:
+    def near(self, got: Results, wanted: Results | None) -> bool:
+        """Whether all numbers are these, within the tolerance."""
         if wanted is None:
             return False
         pairs = [(fitted(got[name], array.shape), array) for name, array in wanted.items()]
@@ -161,71 +163,19 @@ class NumbersExercise:
         """The function of a misconception that gives these numbers."""
         if wrong.when is not None:
             seen = Seen(Trial("given", self.given), {"status": "returned"}, got, right)
-            if not wrong.when([seen]):
-                return None
-        fits = (form for form in wrong.wrong if self._near(got, self._outcome(form)))
-        return next(fits, self.right if wrong.when is not None else None)
-
-    @cached_property
-    def _another_case(self) -> NumbersExercise:
-        return self.varied("").varied(f"{self.code}/shown")
+            return self.right if wrong.when([seen]) else None
+        fits = (form for form in wrong.wrong if self.near(got, self.outcome(form)))
+        return next(fits, None)
 
     def _named(self, wrong: Misconception, form: Callable, got: Results) -> Verdict:
         """Shows the mistake on other values: the right numbers stay for the learner to find."""
-        case = self._another_case
-        example = {f"{name} (another case)": value for name, value in case.given.items()}
-        expected, mistaken = case._outcome(case.right) or {}, case._outcome(form) or {}
-        if form is self.right:
-            example, expected, mistaken = dict(self.given), {}, got
-        return self._verdict(wrong.name, wrong.text, wrong.link, example, expected, mistaken)
-
-    def _unnamed(self, got: Results, right: Results) -> Verdict:
-        if self.book is not None and self._near(got, self._outcome(self.right, self.book)):
-            return self._common("numbers-of-another-copy", got)
-        for name, array in right.items():
-            if fitted(got[name], array.shape) is None:
-                values = {"result": name, "shape": got[name].shape, "expected": array.shape}
-                return self._common("wrong-shape", got, **values)
-            if not np.isfinite(got[name]).all():
-                return self._common("not-a-number", got, result=name)
-        shares = all((np.abs(array) <= 1).all() for array in right.values())
-        hundredth = {name: array / 100 for name, array in got.items()}
-        if shares and self._near(hundredth, right):
-            return self._common("in-percent", got)
-        if self._near(got, {name: array.round(1) for name, array in right.items()}):
-            return self._common("rounded-too-far", got)
-        message = (
-            "This is not what is expected, and not a mistake that has a name here. Write every "
-            "step down, with the values below, and compare it with the section."
-        )
-        return self._verdict("wrong", message, "", self.given, {}, got)
-
-    def _no_numbers(self, record: Mapping) -> Verdict:
-        status, names = record.get("status"), ", ".join(self.results)
-        values = {key: record.get(key, "") for key in ("type", "shape", "count")}
-        values["result"] = record.get("result", "The answer")
-        if status == "not-yet":
-            message = f"There is no answer yet: put {names} in place of the stub."
-            return self._verdict("not-written-yet", message)
-        if status == "text":
-            message = (
-                f"{values['result']} is text. Write numbers without quotation marks: 0.25, "
-                f"not '0.25', and no % sign behind it."
-            )
-            return self._verdict("wrong-type", message)
-        if status == "count":
-            message = f"The answer has {record.get('count')} of the {len(self.results)} results "
-            return self._verdict("wrong-count", f"{message}that are wanted: {names}.")
-        name = {"type": "wrong-type", "size": "too-large"}.get(str(status))
-        return _failures.unreadable(self) if name is None else self._common(name, None, **values)
-
-    def _common(self, name: str, got: Results | None = None, **values: object) -> Verdict:
-        example = {} if got is None else self.given
-        message = _failures.COMMON[name].format(**values)
-        return self._verdict(name, message, "", example, {}, got or {})
-
-    def _verdict(self, name: str, message: str, link: str = "", *parts: Mapping) -> Verdict:
-        return _failures.of_parts(self, name, message, link, *parts)
+        cases = (self.varied(f"{self.code}/shown {n}") for n in range(20))
+        case = next((case for case in cases if case.given != self.given), None)
+        parts: tuple[Mapping, ...] = self.given, {}, got
+        if case is not None and form is not self.right:
+            example = {f"{name} (another case)": value for name, value in case.given.items()}
+            parts = example, case.outcome(case.right) or {}, case.outcome(form) or {}
+        return _failures.of_parts(self, wrong.name, wrong.text, wrong.link, *parts)
 
 
 def _is_plain(value: object) -> bool:

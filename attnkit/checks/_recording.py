@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
 import json
 import math
@@ -177,17 +178,22 @@ def _altered(before: Any, after: Any) -> bool:
         if before.requires_grad != after.requires_grad or before.dtype != after.dtype:
             return True
         before, after = before.detach().numpy(), after.detach().numpy()
-    before, after = np.asarray(before), np.asarray(after)
+    if isinstance(before, dict | set) or isinstance(after, dict | set):
+        return before != after
+    try:
+        before, after = np.asarray(before), np.asarray(after)
+    except ValueError:  # lists of different lengths
+        return before != after
     return before.shape != after.shape or not np.array_equal(before, after)
 
 
 def copied(value: Any) -> Any:
-    """A fresh copy of one argument: a Parameter stays a Parameter, a list is one of its own."""
+    """A fresh copy of one argument, through and through: a Parameter stays a Parameter."""
     if isinstance(value, torch.nn.Parameter):
         return torch.nn.Parameter(value.detach().clone(), requires_grad=value.requires_grad)
     if isinstance(value, torch.Tensor):
         return value.clone()
-    return value.copy() if isinstance(value, np.ndarray | list) else value
+    return copy.deepcopy(value)
 
 
 def record_call(

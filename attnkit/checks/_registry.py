@@ -69,7 +69,8 @@ def load_bank(folder: str | os.PathLike[str]) -> list[str]:
     """Register the exercises of an instructor's own files; return their ids.
 
     Every ``*.py`` file of the folder that assigns ``EXERCISES`` is run, by its path: ``sys.path``
-    and the modules of the caller stay as they are. Loading a folder again replaces what came from
+    and the modules of the caller stay as they are, so that a file cannot import its neighbours. An
+    id has letters, digits, - and _. Loading a folder again replaces what came from
     it. Folders named in the environment variable ``ATTNKIT_BANK`` (with ``os.pathsep`` between
     them) are loaded when an id is asked for that the book does not have.
 

@@ -7,7 +7,6 @@ import io
 import sys
 import warnings
 from collections.abc import Iterator
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -26,6 +25,13 @@ class _Sink(io.TextIOBase):
         return len(text)
 
 
+class _Deaf:
+    """Has every method, and none does anything."""
+
+    def __getattr__(self, name: str):
+        return lambda *_arguments, **_named: None
+
+
 @contextlib.contextmanager
 def _undisplayed() -> Iterator[None]:
     """In a notebook: nothing that ``display`` or a plot's ``show`` publishes appears."""
@@ -35,10 +41,7 @@ def _undisplayed() -> Iterator[None]:
         yield
         return
 
-    def nothing(*_args: object, **_named: object) -> None:
-        return None
-
-    shell.display_pub = SimpleNamespace(publish=nothing, clear_output=nothing)
+    shell.display_pub = _Deaf()
     try:
         yield
     finally:
