@@ -149,7 +149,7 @@ class NumbersExercise:
                 return self._named(wrong, form, got)
         return without_a_name(self, got, right)
 
-    def near(self, got: Results, wanted: Results | None) -> bool:
+    def near(self, got: Arrays, wanted: Results | None) -> bool:
         """Whether all numbers are these, within the tolerance."""
         if wanted is None:
             return False
@@ -161,11 +161,11 @@ class NumbersExercise:
 
     def _form(self, wrong: Misconception, got: Results, right: Results) -> Callable | None:
         """The function of a misconception that gives these numbers."""
-        if wrong.when is not None:
-            seen = Seen(Trial("given", self.given), {"status": "returned"}, got, right)
-            return self.right if wrong.when([seen]) else None
         fits = (form for form in wrong.wrong if self.near(got, self.outcome(form)))
-        return next(fits, None)
+        if wrong.when is None:
+            return next(fits, None)
+        seen = Seen(Trial("given", self.given), {"status": "returned"}, got, right)
+        return next(fits, self.right) if wrong.when([seen]) else None
 
     def _named(self, wrong: Misconception, form: Callable, got: Results) -> Verdict:
         """Shows the mistake on other values: the right numbers stay for the learner to find."""
