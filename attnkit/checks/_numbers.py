@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -72,6 +73,8 @@ class NumbersExercise:
             ValueError: when no draw keeps right and wrong answers apart.
         """
         book = self.given if self.book is None else self.book
+        if code == self.code:
+            return self
         if not code:
             return replace(self, given=book, code="", book=None)
         rng, clash = random.Random(f"{self.id}/{code}"), ""
@@ -167,11 +170,14 @@ class NumbersExercise:
         seen = Seen(Trial("given", self.given), {"status": "returned"}, got, right)
         return next(fits, self.right) if wrong.when([seen]) else None
 
+    @cached_property
+    def _another_case(self) -> NumbersExercise | None:
+        cases = (self.varied(f"{self.code}/shown {n}") for n in range(20))
+        return next((case for case in cases if case.given != self.given), None)
+
     def _named(self, wrong: Misconception, form: Callable, got: Results) -> Verdict:
         """Shows the mistake on other values: the right numbers stay for the learner to find."""
-        cases = (self.varied(f"{self.code}/shown {n}") for n in range(20))
-        case = next((case for case in cases if case.given != self.given), None)
-        parts: tuple[Mapping, ...] = self.given, {}, got
+        case, parts = self._another_case, (self.given, {}, got)
         if case is not None and form is not self.right:
             example = {f"{name} (another case)": value for name, value in case.given.items()}
             parts = example, case.outcome(case.right) or {}, case.outcome(form) or {}
