@@ -125,6 +125,8 @@ POOL = [
     ("weights-returned", {"return": "weights"}),
     ("states-not-added", {"return": "weights[..., None] * states"}),
     ("overflows", {"weights": "masked.exp() / masked.exp().sum(1, keepdim=True)"}),
+    ("padding-not-low-enough", {"masked": "scores.masked_fill(~real, -1e3)"}),
+    ("padding-not-low-enough", {"masked": "scores.masked_fill(~real, -100.0)"}),
     # Failures that any exercise can have.
     ("wrong-shape", {"return": "total[..., None]"}),
     ("wrong-type", {"return": "{'pooled': total}"}),
@@ -155,6 +157,10 @@ FLIPS_PIECES = {
     "return": "sum(changed) / len(names)",
 }
 FLIPS = [
+    ("best-possible-taken", {"changed": "[any(predict([n[:i] + n[i + 1 :]]) != predict([n]) "
+        "for i in range(len(n))) for n in names]"}),
+    ("any-character-at-random", {"changed": "[sum(predict([n[:i] + n[i + 1 :]]) != predict([n]) "
+        "for i in range(len(n))) / len(n) for n in names]"}),
     ("least-attended-deleted", {"place": "int(row[: len(name)].argmin())"}),
     ("least-attended-deleted", {"place": "int(row.argmin())"}),
     ("replaced-not-deleted", {"shorter": "name[:k] + ' ' + name[k + 1 :]"}),

@@ -57,6 +57,10 @@ WINDOW = [
     ("window-ahead", {"inside": "(j >= i) & (j < i + window)"}),
     ("causal-mask-forgotten", {"inside": "j > i - window"}),
     ("no-window", {"inside": "j <= i"}),
+    ("last-keys-of-the-sentence", {"inside": "(j >= n - window) & (i >= 0)"}),
+    ("last-keys-of-the-sentence", {
+        "first": "key, value = key[..., -window:, :], value[..., -window:, :]",
+        "inside": "torch.ones(n, key.shape[-2], dtype=torch.bool)"}),
     ("no-window", {"masked": "scores"}),
     ("blocks-apart", {"inside": "(j <= i) & (i // window == j // window)"}),
     ("blocks-apart", {"inside": "i // window == j // window"}),

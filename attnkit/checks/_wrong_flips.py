@@ -77,6 +77,19 @@ def at_one_place(choose: Callable[[np.ndarray], np.ndarray]) -> Callable:
     return flips
 
 
+def every_place_tried(share: Callable[[list[bool]], float]) -> Callable:
+    """The mean over the names of share(does the label change without character 0, 1, …)."""
+
+    def flips(predict, names, weights):
+        changes = [
+            [label != predict([name])[0] for label in predict([without(name, k) for k in places])]
+            for name, places in ((name, range(len(name))) for name in names)
+        ]
+        return np.array(np.mean([share(change) for change in changes]))
+
+    return flips
+
+
 def last_of_the_tied(name: str, row: np.ndarray) -> str:
     row = row[: len(name)]
     return without(name, int(np.flatnonzero(row == row.max())[-1]))

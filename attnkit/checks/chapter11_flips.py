@@ -58,6 +58,18 @@ MISCONCEPTIONS = (
         wf.changed(lambda name, row: wf.without(name, int(row.argmin()))),
     ),
     _wrong(
+        "best-possible-taken",
+        "Every character is tried, and a name counts if any deletion changes its label. That is "
+        "the best that a choice could do; here the weights choose.",
+        wf.every_place_tried(lambda changes: float(any(changes))),
+    ),
+    _wrong(
+        "any-character-at-random",
+        "Every character is tried, and their shares are averaged: that is a character at random. "
+        "Here the weights choose.",
+        wf.every_place_tried(lambda changes: sum(changes) / len(changes)),
+    ),
+    _wrong(
         "replaced-not-deleted",
         "Something was put in the place of the character, so that the name is as long as before. "
         "A model reads a blank or a question mark too: delete the character.",

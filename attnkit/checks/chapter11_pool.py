@@ -57,14 +57,19 @@ def _top(scores: np.ndarray, real: np.ndarray) -> np.ndarray:
     return (np.arange(scores.shape[1]) == top[:, None]).astype(float)
 
 
-def _overflowed(trials: Sequence[Seen]) -> bool:
-    """Right but for large scores, and there not a number."""
-    large = [seen for seen in trials if seen.trial.name == _LARGE]
-    return (
-        all(seen.right for seen in trials if seen not in large)
-        and all(seen.shaped for seen in large)
-        and not all(np.isfinite(seen.got["pooled"]).all() for seen in large)
-    )
+def _at_large_scores(*, finite: bool) -> Callable[[Sequence[Seen]], bool]:
+    """Right but for large scores, and there a number, or none."""
+
+    def when(trials: Sequence[Seen]) -> bool:
+        (large,) = (seen for seen in trials if seen.trial.name == _LARGE)
+        return (
+            all(seen.right for seen in trials if seen is not large)
+            and large.shaped
+            and not large.right
+            and bool(np.isfinite(large.got["pooled"]).all()) is finite
+        )
+
+    return when
 
 
 def _trial(batch: int, length: int, d: int, lengths: list[int], *, compared: bool = True) -> Trial:
@@ -103,9 +108,9 @@ _TRIALS = (
     Trial(
         _LARGE,
         {
-            "states": np.array([[[1.0], [2.0], [9.0]]]),
-            "scores": np.array([[1000.0, 999.0, 3.0]]),
-            "lengths": np.array([2]),
+            "states": np.array([[[1.0], [2.0], [9.0]], [[3.0], [1.0], [5.0]]]),
+            "scores": np.array([[1000.0, 999.0, 3.0], [-1000.0, -1001.0, -2.0]]),
+            "lengths": np.array([2, 2]),
         },
         compared=False,
     ),
@@ -230,7 +235,15 @@ MISCONCEPTIONS = (
         "largest score of the name first, or let softmax do it.",
         "ch11-pooling",
         (_weighted(lambda scores, real: wm.shared(np.exp(scores), real)),),
-        when=_overflowed,
+        when=_at_large_scores(finite=False),
+    ),
+    Misconception(
+        "padding-not-low-enough",
+        "Right until all scores of a name are as low as the number that hides the padding: then "
+        "the padding counts. Fill it with −∞.",
+        "ch11-pooling",
+        (_weighted(lambda scores, real: softmax(np.where(real, scores, -1000))),),
+        when=_at_large_scores(finite=True),
     ),
 )
 

@@ -242,6 +242,13 @@ MISCONCEPTIONS = (
         _weighted(lambda s, offset, window: wm.right(
             s, (offset >= 0) & (np.arange(len(offset)) < window))),
     ),
+    _wrong(
+        "last-keys-of-the-sentence",
+        "Every query sees the last keys of the sentence: key[-window:] is their window only. The "
+        "window moves with the query.",
+        _weighted(lambda s, offset, window: wm.right(
+            s, (offset == offset) & (np.arange(len(offset)) >= len(offset) - window))),
+    ),
 )  # fmt: skip
 
 WINDOW = FunctionExercise(
