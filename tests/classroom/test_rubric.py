@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+from dataclasses import replace
 
 import pytest
 from class_samples import RIGHT, STUBS, WRONG, Class, assignment, notebook
@@ -172,3 +173,13 @@ def test_without_open_questions_there_is_no_form(tmp_path):
     made.hand_in("ada", notebook(RIGHT))
     made.grade()
     assert open_points(made) == {"ada": ""} and not form(made).exists()
+
+
+def test_a_new_weight_of_an_open_question_scales_what_was_given(school):
+    save(school, typed(school, "1", "2"))
+    changed = tuple(
+        replace(q, points=8.0) if q.kind == "open" else q for q in load(school.assignment).questions
+    )
+    assignment(school.assignment, questions=changed)
+    assert school.grade().runs == 0
+    assert open_points(school)["ada"] == "6"
