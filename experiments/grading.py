@@ -198,7 +198,7 @@ def scores_of_nbgrader(course: Path, names: list[str]) -> dict[str, dict[str, fl
     with Gradebook(f"sqlite:///{course}/gradebook.db") as book:
         return {
             name: {
-                grade.name.removesuffix("-test"): grade.auto_score
+                grade.name: grade.auto_score
                 for notebook in book.find_submission("week", name).notebooks
                 for grade in notebook.grades
                 if grade.auto_score is not None
