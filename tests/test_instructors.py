@@ -34,6 +34,14 @@ def test_minutes_points_and_exercises_are_those_of_the_chapter(chapter):
     assert rows[int(chapter.name[:2])] == said_by(chapter)
 
 
+def test_the_map_of_the_start_page_has_the_same_minutes():
+    page = (CHAPTERS.parent / "intro.md").read_text("utf-8")
+    rows = re.findall(r"\| (\d+) \| .+ \| (\d+) minutes and (\d+) of exercises \|", page)
+    found = {int(number): (int(reading), int(practising)) for number, reading, practising in rows}
+    chapters = {int(path.name[:2]): said_by(path) for path in CHAPTERS.glob("[01]*.md")}
+    assert found == {number: (said[0], said[2]) for number, said in chapters.items()}
+
+
 def test_every_chapter_has_three_to_five_exercises():
     counts = {path.stem: said_by(path)[1] for path in CHAPTERS.glob("[01]*.md")}
     assert len(counts) == 12

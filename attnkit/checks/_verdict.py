@@ -50,11 +50,13 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.passed
 
-    def require(self) -> Verdict:
-        """Return the verdict of a right answer; raise AssertionError with the diagnosis else."""
+    def require(self) -> None:
+        """Raise AssertionError with the diagnosis, unless the answer is right.
+
+        Returns nothing: a graded cell that ends with a value is read by nbgrader as partial credit.
+        """
         if not self.passed:
             raise AssertionError(str(self))
-        return self
 
     def to_dict(self) -> dict:
         """Everything as plain text, lists and numbers, ready for JSON."""
