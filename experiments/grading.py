@@ -24,8 +24,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
-from classroom.assign import assign
 
+from classroom.assign import assign
 from classroom.assignment import Assignment
 
 ROOT = Path(__file__).parent.parent
