@@ -31,6 +31,10 @@ DECODER_INPUT = [
         "bos-fills-the-first-sentence",
         "out = np.zeros_like(target); out[:, 1:] = target[:, :-1]; out[0] = bos; return out",
     ),
+    (
+        "bos-fills-the-first-sentence",
+        "out = np.roll(target, 1, axis=-1); out[0] = bos; return out",
+    ),
     ("shifted-through-the-rows", "out = np.roll(target, 1); out[0, 0] = bos; return out"),
     ("shifted-through-the-rows", "return np.roll(target, 1)"),
     ("pad-in-front", "return F.pad(target, (1, -1))"),
@@ -119,6 +123,7 @@ EXACT_MATCH = [
     ("all-or-nothing", "return float(np.array_equal(predicted, target))"),
     ("all-or-nothing", "return bool(((predicted == target) | (target == 0)).all())"),
     ("count-for-share", "return ((predicted == target) | (target == 0)).all(1).sum()"),
+    ("percent-for-share", "return 100 * ((predicted == target) | (target == 0)).all(1).mean()"),
     ("one-per-sentence", "return ((predicted == target) | (target == 0)).all(1)"),
     ("errors-counted", "return ((predicted != target) & (target > 0)).any(1).mean()"),
     # Failures that any exercise can have.
@@ -285,3 +290,83 @@ def test_a_claim_shows_what_was_measured_in_words():
     assert "expected measured = the same vector" in str(verdict)
     assert "more" not in verdict.message.split("(")[-1]
     assert "(3 more of your choices need a look.)" in checks.check("ch1-claims", "ABD").message
+
+
+# What a learner may write on paper for the book's values: keep 0.1, read (2, 7, 5), told 4.96.
+BY_HAND = [
+    ("right", (5.72, 0.01, 6)),
+    ("right", [5.72, 1e-2, 6.0]),
+    ("right", {"first": 6, "left": torch.tensor(0.1) ** 2, "state": np.float32(5.72)}),
+    ("right", np.array([[5.72, 0.01, 6]])),
+    ("nothing-shrinks", (14, 0.01, 6)),
+    ("nothing-shrinks", (14, 1, 6)),
+    ("the-new-digit-shrinks", (0.572, 0.01, 6)),
+    ("shrinks-only-once", (5.9, 0.1, 6)),
+    ("steps-added-not-multiplied", (5.72, 0.2, 6)),
+    ("one-step-remembered", (5.7, 0, 6)),
+    ("last-digit-not-read", (7.2, 0.01, 6)),
+    ("read-from-the-right", (2.75, 1, 4)),
+    ("digit-for-gradient", (5.72, 0.02, 6)),
+    ("steps-miscounted", (5.72, 0.001, 6)),
+    ("steps-miscounted", (5.72, 0.1, 6)),
+    ("lost-for-left", (5.72, 0.99, 6)),
+    ("the-wrong-way-round", (5.72, 100, 6)),
+    ("vanished-altogether", (5.72, 0.0, 6)),
+    ("newest-taken-for-first", (5.72, 0.01, 4)),
+    ("taken-for-forgotten", (5.72, 0.01, 0)),
+    ("taken-for-forgotten", (5.72, 0.01, 0.06)),
+    ("second-taken-for-first", (5.72, 0.01, 9)),
+    # Failures that any exercise by hand can have.
+    ("wrong", (5.27, 0.01, 6)),
+    ("wrong-count", (5.72, 0.01, None)),
+    ("wrong-count", 5.72),
+    ("wrong-type", (5.72, "1 %", 6)),
+    ("not-written-yet", {"state": None, "left": None, "first": None}),
+]
+
+
+@pytest.mark.parametrize(("name", "answer"), BY_HAND, ids=str)
+def test_numbers_from_paper_are_called_by_their_name(name, answer):
+    verdict = checks.check("ch1-one-number", answer)
+    assert (verdict.name, verdict.passed) == (name, name == "right"), str(verdict)
+
+
+def test_every_name_of_the_numbers_is_reached():
+    names = {wrong.name for wrong in _exercises()["ch1-one-number"].misconceptions}
+    assert names <= {name for name, _ in BY_HAND}
+
+
+def test_numbers_of_a_copy_are_its_own():
+    mine = checks.exercise("ch1-one-number", "mine")
+    verdict = checks.check("ch1-one-number", mine.right(**mine.given), variation="mine")
+    assert verdict.passed, str(verdict)
+    books = checks.check("ch1-one-number", (5.72, 0.01, 6), variation="mine")
+    assert books.name == "numbers-of-another-copy"
+    assert "5.72" not in str(checks.check("ch1-one-number", (14, 0.01, 6)))  # it stays to be found
+
+
+def words(seed):
+    return [0.76, 0.21, 0.03] if seed else [0.8, 0.2, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("measure", "name"),
+    [
+        (words, "right"),
+        (lambda seed: torch.tensor(words(seed)), "right"),
+        (lambda seed: np.array([words(seed)]), "right"),
+        (lambda seed: words(1), "ignores-its-argument"),
+        (lambda seed: [100 * share for share in words(seed)], "in-percent"),
+        (lambda seed: words(seed)[0], "wrong-shape"),
+        # 120 of 150 are wrong in both runs: shares of the wrong ones, of all, and of all with the
+        # right ones in the first third.
+        (lambda seed: [(91 - seed) / 120, (27 + seed) / 120, 2 / 120], "right"),
+        (lambda seed: [(91 - seed) / 150, (27 + seed) / 150, 2 / 150], "divided-by-all"),
+        (lambda seed: [(121 - seed) / 150, (27 + seed) / 150, 2 / 150], "right-ones-counted"),
+        (lambda seed: [float("nan")] * 3, "not-a-number"),
+    ],
+)
+def test_what_was_measured_of_first_mistakes_has_a_name(measure, name):
+    explanation = "The digits between the two ends are far back for either direction. " * 3
+    verdict = checks.check("ch1-experiment", ("last", measure, explanation))
+    assert verdict.name == name, str(verdict)

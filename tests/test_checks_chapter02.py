@@ -169,6 +169,7 @@ ALIGNMENT = [
     ("confidence-for-accuracy", "return weights.max(1)[some].mean()"),
     ("smallest-weight", "return sources[range(len(top)), weights.argmin(1)][some].mean()"),
     ("count-for-share", "return sources[range(len(top)), top].sum()"),
+    ("percent-for-share", "return 100 * sources[range(len(top)), top][some].mean()"),
     ("one-per-word", "return sources[range(len(top)), top][some]"),
     ("errors-counted", "return (~sources[range(len(top)), top])[some].mean()"),
     ("no-word-no-nan", "return sources[range(len(top)), top][some].sum() / max(some.sum(), 1)"),

@@ -48,6 +48,12 @@ def _first_row_full(target: np.ndarray, bos: int) -> np.ndarray:
     return moved
 
 
+def _first_row_overwritten(target: np.ndarray, bos: int) -> np.ndarray:
+    rolled = np.roll(target, 1, axis=-1)
+    rolled[0] = bos
+    return rolled
+
+
 def _without_end(target: np.ndarray, bos: int) -> np.ndarray:
     moved = _right(target, bos)
     return np.where(moved == _EOS, _PAD, moved)
@@ -165,7 +171,7 @@ DECODER_INPUT = FunctionExercise(
             "The first sentence is all <bos>, and the others have none: x[0] is a row. The first "
             "column is x[:, 0].",
             "ch1-models",
-            (_first_row_full,),
+            (_first_row_full, _first_row_overwritten),
         ),
         Misconception(
             "shifted-through-the-rows",

@@ -199,6 +199,12 @@ EXACT_MATCH = FunctionExercise(
             ),
         ),
         Misconception(
+            "percent-for-share",
+            "This is in percent. A share is asked for, from 0 to 1: leave out the factor of 100.",
+            "ch1-task",
+            (lambda p, t: 100 * wm.right(p, t),),
+        ),
+        Misconception(
             "one-per-sentence",
             "Right for each sentence, and one number is wanted: take the mean.",
             "ch1-task",

@@ -25,9 +25,15 @@ def _shares(seen: Sequence[Seen]) -> np.ndarray:
 
 
 def _of_all_numbers(shares: np.ndarray) -> bool:
-    """Whether these are shares of all numbers: each is so many of NUMBERS, for every seed."""
-    counts = shares * NUMBERS
-    return bool(np.abs(counts - counts.round()).max() < 0.02)
+    """Whether these are shares of all numbers: each is so many of NUMBERS, for every seed.
+
+    Shares rounded to two decimals may look like that by chance, and are given the benefit.
+    """
+    return _multiples(shares * NUMBERS) and not _multiples(shares * 100)
+
+
+def _multiples(shares: np.ndarray) -> bool:
+    return bool(np.abs(shares - shares.round()).max() < 0.02)
 
 
 def holds(seen: Sequence[Seen]) -> bool:
@@ -160,10 +166,14 @@ FIRST_MISTAKE = ExperimentExercise(
             "So few sentences are wrong that a single one decides: this is the model with "
             'attention. Measure models["fixed"].',
             "ch1-models",
-            (lambda seed: [0.0, 0.0, 1.0], lambda seed: [0.0, float(seed % 2), 1 - seed % 2]),
+            (
+                lambda seed: [0.0, 0.0, 1.0],
+                lambda seed: [0.0, float(seed % 2), 0.0],  # not one is wrong for an even seed
+            ),
             when=_when(
                 lambda shares: (
-                    np.isin((2 * shares).round(6), (0, 1, 2)).all() and _sums_to_one(shares)
+                    np.isin((2 * shares).round(6), (0, 1, 2)).all()
+                    and np.isin(shares.sum(axis=1), (0, 1)).all()
                 )
             ),
         ),

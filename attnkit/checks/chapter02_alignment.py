@@ -216,6 +216,12 @@ ALIGNMENT = FunctionExercise(
             (lambda w, s: _hits(w, s).sum(),),
         ),
         Misconception(
+            "percent-for-share",
+            "This is in percent. A share is asked for, from 0 to 1: leave out the factor of 100.",
+            "ch2-alignment",
+            (lambda w, s: 100 * _share(_hits)(w, s),),
+        ),
+        Misconception(
             "one-per-word",
             "Right for each word, and one number is wanted: take the mean.",
             "ch2-alignment",

@@ -94,8 +94,8 @@ THEFT = ExperimentExercise(
             "This is the weight that padding gets. Whether it does harm is the question: count the "
             "numbers that come out right.",
             "ch2-padding",
-            (_like(0.66, 0.4, 0.21),),
-            when=_within((0.5, 0.8), (0.25, 0.6), (0.02, 0.4)),
+            (_like(0.66, 0.4, 0.21), _like(0.85, 0.57, 0.23)),
+            when=_within((0.5, 0.95), (0.25, 0.7), (0.02, 0.4)),
         ),
         Misconception(
             "loss-for-accuracy",
@@ -104,6 +104,14 @@ THEFT = ExperimentExercise(
             "ch2-scores",
             (_like(0.61, 1.01, 0.014),),
             when=_within((0.3, 5), (0.95, 9), (0, 0.3)),
+        ),
+        Misconception(
+            "only-the-test-numbers",
+            "There are hardly any test numbers of one digit, and few of two. Take all numbers of "
+            "one and of two digits, trained on or not.",
+            "ch2-padding",
+            (_like(0.0, 0.083, 0.98),),
+            when=_within((0, 0.2), (0.021, 0.15), (0.9, 1)),
         ),
         Misconception(
             "counts-for-shares",

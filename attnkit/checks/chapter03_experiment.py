@@ -78,6 +78,20 @@ ON_THE_WEIGHTS = ExperimentExercise(
             when=_when(lambda u, s: _twice(u, s) and 0.35 <= u.min() and u.max() < 0.985),
         ),
         Misconception(
+            "mistakes-for-right",
+            "This is the share of the questions that are wrong: the program with the scale, which "
+            "is a little ahead, has the smaller number. Count those that are right.",
+            "ch3-training",
+            (_like(0.13, 0.11), _like(0.2, 0.16)),
+            when=_when(
+                lambda u, s: (
+                    0.085 < u.mean() < 0.36
+                    and 0.002 < u.mean() - s.mean() < 0.09
+                    and s.mean() > 0.04
+                )
+            ),
+        ),
+        Misconception(
             "answers-for-places",
             "The read-out was asked for the answer, and nothing has taught it: no loss reaches it. "
             "A question is right when the largest of the eight weights lies on the right pair.",
@@ -94,16 +108,16 @@ ON_THE_WEIGHTS = ExperimentExercise(
             when=_when(lambda u, s: u.mean() < 0.42 and s.mean() < 0.68 and s.mean() > u.mean()),
         ),
         Misconception(
-            "another-key-size",
-            "Either both are far lower than here, as with keys of sixteen numbers, or the two lie "
-            "far apart, as with five hundred and twelve. The experiment is about the size in "
-            "between, sixty-four.",
-            "ch3-scale",
+            "another-setting",
+            "Either both are far lower than here, as after fewer steps or with keys of sixteen "
+            "numbers, or the two lie far apart, as with five hundred and twelve, or after a "
+            "hundred steps on the answers. Compare key size, steps and loss with the text.",
+            "ch3-training",
             (_like(0.52, 0.54), _like(0.84, 0.997, 0.003)),
             when=_when(
                 lambda u, s: (
                     (0.42 <= u.mean() < 0.66 and s.mean() < 0.66)
-                    or (0.7 < u.mean() < 0.95 and s.min() > 0.985)
+                    or (0.42 <= u.mean() < 0.95 and s.min() > 0.985)
                 )
             ),
         ),

@@ -60,12 +60,21 @@ TWO_KEYS = ExperimentExercise(
             when=_between(0.39, 0.505),
         ),
         Misconception(
-            "whole-past",
-            "This is what the causal mask gives after so few steps. Hand loss_of a function that "
-            "makes a window of two keys; it takes the causal mask when none is given.",
+            "too-few-steps",
+            "This is a window of two after about half of the training. A hundred steps are asked "
+            "for, of eight texts each.",
+            "ch4-leak",
+            (_like(0.69),),
+            when=_between(0.62, 0.73),
+        ),
+        Misconception(
+            "another-mask",
+            "So much is left after a hundred steps with the causal mask, with none or with one "
+            "that is flipped. Hand loss_of a function that makes a window of two keys; it takes "
+            "the causal mask when none is given.",
             "ch4-window",
-            (_like(0.845),),
-            when=_between(0.7, 0.92),
+            (_like(0.845), _like(0.81), _like(0.75)),
+            when=_between(0.73, 0.96),
         ),
         Misconception(
             "one-key-only",
@@ -73,15 +82,15 @@ TWO_KEYS = ExperimentExercise(
             "key: two keys are its own and the one before.",
             "ch4-window",
             (_like(1.03),),
-            when=_between(0.92, 1.3),
+            when=_between(0.96, 1.1),
         ),
         Misconception(
             "another-mask-in-use",
             "The mask of the measurement is not that of the training, and the model meets keys "
             "that it has never learned to use. Hand the same function to both.",
             "ch4-breaks",
-            (_like(1.75), _like(1.9)),
-            when=_between(1.3, 2.5),
+            (_like(1.2), _like(1.75), _like(1.9)),
+            when=_between(1.1, 2.5),
         ),
         Misconception(
             "not-trained",
