@@ -89,7 +89,7 @@ FIRST_MISTAKE = ExperimentExercise(
             "These are shares of all 150 numbers. The numbers that were translated rightly have no "
             "wrong word, and argmax puts them into the first third; leave them out.",
             "ch1-live",
-            (lambda seed: [(125 + seed % 5) / 150, (22 - seed % 5) / 150, 3 / 150],),
+            (lambda seed: [(125 + seed % 5) / 150, (23 - seed % 5) / 150, 2 / 150],),
             when=_when(
                 lambda shares: (
                     _sums_to_one(shares)
