@@ -165,7 +165,12 @@ Why is the scale there?
 The zebraword says that $\\sqrt{d}$ keeps the softmax soft.
 ### END SOLUTION
 
-+++
+```{code-cell} ipython3
+:tags: [kernel-only]
+
+# a cell of your own
+1 + 1
+```
 
 ````{exercise-end}
 ````

@@ -74,6 +74,11 @@ def test_a_public_build_writes_the_source_of_assignments_beside_the_site(course)
     assert said.source == digest(CHAPTER)
 
 
+def test_an_answer_in_markdown_is_one_before_a_code_cell_too(course):
+    public = read(course / "_build" / "html" / "notebooks" / FILE)
+    assert graded(public)["ch3-words-text"].source.endswith("YOUR ANSWER HERE")
+
+
 def test_nothing_of_it_is_in_the_site(course):
     site = course / "_build" / "html"
     assert leaks(site, {Path("03-small.md"): CHAPTER}) == []
