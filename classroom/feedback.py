@@ -95,8 +95,9 @@ def _counts(results: Sequence[Graded]) -> str:
     """How the questions went, in one line."""
     groups = {"right": "right", "read": "read by a person", "not-written-yet": "not written yet",
               "not-read-yet": "not read yet", "worker-failed": "not graded yet"}  # fmt: skip
-    counts = Counter(groups.get(one.diagnosis, "not yet right") for one in results)
-    order = ("right", "not yet right", *list(groups.values())[1:])
+    other = {True: "not graded", False: "not yet right"}
+    counts = Counter(groups.get(one.diagnosis, other[one.of_file]) for one in results)
+    order = ("right", "not yet right", *list(groups.values())[1:], "not graded")
     return ", ".join(f"{counts[name]} {name}" for name in order if counts[name])
 
 

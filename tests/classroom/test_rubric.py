@@ -155,6 +155,8 @@ def test_the_page_shows_answers_beside_solution_and_criteria(school):
     [
         ('explanation = """\n  One.\n  Two.\n"""', "One.\nTwo."),
         ('explanation = "stub"\nexplanation = "answer"', "answer"),
+        (r"explanation = '1 \\ d'", r"1 \ d"),
+        (r"explanation = '\d'", r"\d"),
         ("explanation = f'{1}'", None),
         ("x = 3", None),
         ("def f(): pass", None),
