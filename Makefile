@@ -4,7 +4,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 PORT   ?= 8000
 # Pieces of the tests run side by side in so many processes; each has its own browser and server.
-JOBS   ?= 2
+# Two more than cores (of eight at most): half of the pieces wait for a browser half of their time.
+JOBS   ?= $(shell $(PYTHON) -c 'import os; cores = getattr(os, "sched_getaffinity", None); print(2 + min(8, len(cores(0)) if cores else os.cpu_count() or 1))')
 SITE   := _build/html
 BIN    := $(VENV)/bin
 
@@ -38,12 +39,19 @@ serve: book ## build the book and show it on http://localhost:8000
 lab: setup ## open the chapters as notebooks in JupyterLab
 	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/chapters
 
-lint: setup ## ruff, pyright, import-linter, and the lint of the chapters
+# pyright takes as long as the others together: side by side.
+.PHONY: types rules
+types: setup
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+rules: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/python -m bookext.lint
+
+lint: setup ## ruff, pyright, import-linter, and the lint of the chapters
+	@$(MAKE) --no-print-directory -j 2 types rules
 
 # The course's matrices are small: a thread for each core waits for the other process's threads.
 test: export OMP_NUM_THREADS ?= 1

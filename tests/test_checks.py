@@ -146,13 +146,15 @@ MISBEHAVED = [
 
 
 @pytest.mark.parametrize(("answer", "name"), MISBEHAVED)
-def test_whatever_an_answer_does_it_gets_its_verdict(answer, name, hurry):
+def test_whatever_an_answer_does_it_gets_its_verdict(answer, name, request):
+    if name == "too-slow":  # the others need not be quick, the machine may be busy
+        request.getfixturevalue("hurry")
     started = time.monotonic()
     verdict = checks.check("ch3-variance", answer)
     assert (verdict.name, verdict.passed) == (name, False), str(verdict)
     assert name in checks.common_failures()
     assert "{" not in verdict.message.replace("{d_key}", "")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
     with pytest.raises(AssertionError, match=name):
         verdict.require()
     json.dumps(verdict.to_dict(), allow_nan=False)
@@ -239,13 +241,13 @@ def test_a_timer_that_was_running_rings_at_its_own_time():
     old = signal.signal(signal.SIGALRM, lambda *_: rung.append(time.monotonic()))
     try:
         started = time.monotonic()
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        signal.setitimer(signal.ITIMER_REAL, 1.5)
         with _recording.time_limit(10):
             time.sleep(0.1)
-        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 0.2
-        while not rung and time.monotonic() - started < 5:
+        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 1.4
+        while not rung and time.monotonic() - started < 20:
             time.sleep(0.02)
-        assert rung[0] - started >= 0.29
+        assert rung[0] - started >= 1.49
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)

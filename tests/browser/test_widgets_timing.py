@@ -1,5 +1,6 @@
 """A slider move of 64 tokens stays cheap. The aim is 8 ms of CPU at p95 (`make bench` reports it);
-the tests fail at three times that, which leaves room for a busy machine."""
+the tests fail at three times that, and at more where the machine itself is slower: the same work
+of known size is timed beside each test (`slowness`)."""
 
 import pytest
 from cost_samples import cost_widget
@@ -8,7 +9,16 @@ from map_samples import heads, words
 from numeral_samples import length_widget
 from threshold_samples import table
 from widget_page import WidgetPage, state
-from widget_trace import first_paint_cost, key_costs, percentile, press_costs, slider_costs
+from widget_trace import (
+    UNIT,
+    WORK_UNIT,
+    first_paint_cost,
+    key_costs,
+    percentile,
+    press_costs,
+    slider_costs,
+    slowness,
+)
 
 from attnkit.widgets import (
     HeadBrowser,
@@ -29,6 +39,14 @@ def twelve_tokens(preset):
 
 def large_classes():
     return ThresholdWidget(table(12, 12, 11), maps=heads(12, 12, 48, 48), tokens=words(48))
+
+
+def check(page, costs, what):
+    """The 95th percentile stays below the limit of a machine of this speed."""
+    limit = LIMIT * slowness(page)
+    assert percentile(costs, 0.95) < limit, (
+        f"{what}: {percentile(costs, 0.95):.1f} ms at p95, limit {limit:.1f}"
+    )
 
 
 CASES = {
@@ -52,7 +70,7 @@ def test_a_slider_move_is_cheap(browser, case):
     board.mount(CASES[case]())
     costs = slider_costs(page, ".aw-range")
     assert len(costs) == 60 and min(costs) > 0.1  # the trace saw the work
-    assert percentile(costs, 0.95) < LIMIT, f"{case}: {percentile(costs, 0.95):.1f} ms at p95"
+    check(page, costs, case)
     assert board.errors == []
     page.close()
 
@@ -63,7 +81,7 @@ def test_a_press_on_a_cell_is_cheap(browser):
     board.mount(twelve_tokens("all"))
     costs = press_costs(page, ".aw-mask-cell")
     assert len(costs) == 40 and min(costs) > 0.1
-    assert percentile(costs, 0.95) < LIMIT, f"{percentile(costs, 0.95):.1f} ms at p95"
+    check(page, costs, "press")
     assert board.get("preset") == "custom" and board.errors == []
     page.close()
 
@@ -80,7 +98,7 @@ def test_a_move_between_heads_is_cheap_at_the_largest_size(browser, large_browse
     keys = ["ArrowRight"] * 10 + ["ArrowDown"] * 10 + ["ArrowLeft"] * 9 + ["ArrowUp"] * 9
     costs = key_costs(page, ".aw-thumb[tabindex='0']", keys)
     assert len(costs) == len(keys) and min(costs) > 0.1
-    assert percentile(costs, 0.95) < LIMIT, f"{percentile(costs, 0.95):.1f} ms at p95"
+    check(page, costs, "key")
     assert (board.get("layer"), board.get("head")) == (1, 2)  # the keys did move
     assert board.errors == []
     page.close()
@@ -92,21 +110,21 @@ def test_the_largest_browser_is_painted_soon(browser, large_browser):
     WidgetPage(page)
     cost = first_paint_cost(page, large_browser, state)
     assert page.locator(".aw-thumb").count() == 144
-    assert 5 < cost < 300, f"{cost:.0f} ms"
+    assert 5 < cost < 300 * slowness(page), f"{cost:.0f} ms"
     page.close()
 
 
 def test_the_trace_sees_waste(browser):
-    """A widget that burns 30 ms of CPU in each move must be caught."""
+    """A widget that works for twice the limit in each move must be caught, on any machine."""
     page = browser.new_page()
     board = WidgetPage(page)
     board.mount(SoftmaxWidget())
     page.evaluate(
-        """() => document.querySelector(".aw-range").addEventListener("input", () => {
-             let x = 0;
-             const end = performance.now() + 100;
-             while (performance.now() < end) x += Math.sqrt(x + 1);
-           })"""
+        f"""() => document.querySelector(".aw-range").addEventListener("input", () => {{
+             for (let i = 0; i < {2 * LIMIT / UNIT:.0f}; i++) ({WORK_UNIT})();
+           }})"""
     )
-    assert percentile(slider_costs(page, ".aw-range", moves=12), 0.5) > LIMIT
+    costs = slider_costs(page, ".aw-range", moves=12)
+    with pytest.raises(AssertionError, match="at p95"):
+        check(page, costs, "waste")
     page.close()

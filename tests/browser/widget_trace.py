@@ -16,6 +16,33 @@ a widget puts off by a frame counts too.
 
 import time
 
+# Work of always the same size, in the page: how fast the machine is now, whatever its clock says.
+# The least of many short runs is a run that nobody interrupted.
+WORK_UNIT = """() => {
+  const table = new Float64Array(4096);
+  for (let i = 0; i < 400_000; i++) table[i & 4095] += Math.sqrt(i ^ 21);
+  return table[7];
+}"""
+UNIT = 1.2  # its milliseconds on the machine for which the limits were set
+
+
+def slowness(page):
+    """How much slower than that machine this one is at the moment; 1 if it is as fast or faster."""
+    best = page.evaluate(
+        f"""() => {{
+          const unit = {WORK_UNIT};
+          let best = Infinity;
+          for (let i = 0; i < 60; i++) {{
+            const begin = performance.now();
+            unit();
+            best = Math.min(best, performance.now() - begin);
+          }}
+          return best;
+        }}"""
+    )
+    return max(1.0, best / UNIT)
+
+
 # Top-level work only: what these events contain is not counted twice.
 WORK = {
     "EventDispatch", "FunctionCall", "FireAnimationFrame", "RunMicrotasks", "TimerFire",

@@ -161,11 +161,11 @@ def test_answers_know_nothing_of_whoever_grades(ran):
 
 def test_results_come_as_they_finish(running):
     jobs = [
-        job("slow", "import time\ntime.sleep(1)\n" + RIGHT),
+        job("slow", "import time\ntime.sleep(3)\n" + RIGHT),
         *(job(str(n), RIGHT + f"#{n}") for n in range(3)),
     ]
     begin = time.monotonic()
     first = next(results := running.run(jobs))
     assert first.key != "slow"
-    assert time.monotonic() - begin < 1.0
+    assert time.monotonic() - begin < 3
     assert len(list(results)) == 3
