@@ -340,3 +340,57 @@ def test_the_names_are_many_and_their_links_are_sections_of_the_chapter():
         assert sum(row.id == id for row in rows) >= least
     sections = {"scale", "variance", "softmax", "shapes", "reparam", "soft-lookup", "numpy"}
     assert {row.link for row in rows if row.id.startswith("ch3")} == {f"ch3-{s}" for s in sections}
+
+
+EXPLANATION = (
+    "A question decided wrongly has a large loss here, and had no gradient in Recall. " * 2
+)
+MEASURED = {0: (0.87, 0.904), 1: (0.743, 0.783)}  # what the chapter's own solution gave
+
+
+def moved(by):
+    return lambda seed: tuple(by(share) for share in MEASURED[seed])
+
+
+@pytest.mark.parametrize(
+    ("measure", "name"),
+    [
+        (moved(float), "right"),
+        (lambda seed: list(MEASURED[seed]), "right"),
+        (lambda seed: torch.tensor(MEASURED[seed]).unbind(), "right"),
+        (lambda seed: tuple(np.float32(MEASURED[seed])), "right"),
+        (lambda seed: MEASURED[seed][::-1], "right"),  # so near that the order cannot be told
+        (lambda seed: MEASURED[0], "ignores-its-argument"),
+        (moved(lambda share: 100 * share), "in-percent"),
+        (moved(lambda share: 1 - share), "mistakes-for-right"),
+        (lambda seed: MEASURED[seed][:1] * 2, "one-program-twice"),
+        (lambda seed: MEASURED[seed][0], "wrong-count"),
+        (lambda seed: {0: (0.079, 0.166), 1: (0.146, 0.41)}[seed], "loss-of-the-answers"),
+        (lambda seed: {0: (0.004, 0.011), 1: (0.091, 0.063)}[seed], "answers-for-places"),
+        (lambda seed: {0: (0.512, 0.546), 1: (0.477, 0.505)}[seed], "another-setting"),
+        (lambda seed: {0: (0.793, 0.995), 1: (0.898, 1.0)}[seed], "another-setting"),
+        (lambda seed: {0: (0.851, 0.602), 1: (0.737, 0.518)}[seed], "weight-for-accuracy"),
+        (lambda seed: {0: (0.647, 0.591), 1: (2.665, 0.783)}[seed], "loss-for-accuracy"),
+        (lambda seed: {0: (0.109, 0.109), 1: (0.088, 0.088)}[seed], "not-trained"),
+        (lambda seed: (1.0, 1.0), "too-many-steps"),
+    ],
+)
+def test_what_was_measured_without_the_read_out_has_a_name(measure, name):
+    verdict = checks.check("ch3-experiment", (0.5, measure, EXPLANATION))
+    assert (verdict.name, verdict.passed) == (name, name == "right"), str(verdict)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "explanation", "name"),
+    [
+        (None, EXPLANATION, "no-prediction"),
+        (87, EXPLANATION, "in-percent"),
+        (-1, EXPLANATION, "prediction-out-of-range"),
+        (0.5, "Two or three sentences.", "no-explanation"),
+        (0.5, "It learns.", "explanation-too-short"),
+        (1, EXPLANATION, "right"),
+    ],
+)
+def test_a_measurement_needs_its_prediction_and_its_explanation(prediction, explanation, name):
+    verdict = checks.check("ch3-experiment", (prediction, moved(float), explanation))
+    assert verdict.name == name, str(verdict)

@@ -356,3 +356,35 @@ def test_the_two_conventions_of_pytorch_are_shown_by_running_both():
     np.testing.assert_allclose(ours, x[:1].expand(3, 2), rtol=1e-6)
     scores = x @ x[1:].T / 2**0.5
     np.testing.assert_allclose(theirs, scores.softmax(-1) @ x[1:], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("losses", "name"),
+    [
+        ((0.52, 0.533), "right"),
+        ((0.511, 0.547), "right"),
+        ((torch.tensor(0.529), np.float32(0.521)), "right"),
+        (([0.529], np.array([[0.521]])), "right"),
+        ((0.52, 0.52), "ignores-its-argument"),
+        ((0.01, 0.007), "sees-the-answer"),
+        ((0.429, 0.424), "sees-or-trains-more"),  # two layers
+        ((0.488, 0.499), "sees-or-trains-more"),  # three keys
+        ((0.688, 0.702), "too-few-steps"),
+        ((0.809, 0.879), "another-mask"),  # the whole past
+        ((0.79, 0.895), "another-mask"),  # flipped
+        ((1.015, 1.043), "one-key-only"),
+        ((1.254, 1.304), "another-mask-in-use"),
+        ((1.946, 1.878), "another-mask-in-use"),
+        ((3.185, 3.323), "not-trained"),
+        ((7.1, 7.3), "sum-for-mean"),
+        ((float("nan"), 0.5), "not-a-number"),
+        ((None, None), "returned-nothing"),
+        ((0.605, 0.61), "measured-otherwise"),
+    ],
+    ids=str,
+)
+def test_a_measured_loss_has_a_name(losses, name):
+    explanation = "It sees two characters, so it cannot get below the floor of two characters. " * 2
+    answer = (0.7, lambda seed: losses[seed % 2], explanation)
+    verdict = checks.check("ch4-experiment", answer)
+    assert (verdict.name, verdict.passed) == (name, name == "right"), str(verdict)
