@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import secrets
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,13 +20,31 @@ from classroom.sandbox import LINUX, STEPS, Guard, Limits
 
 HELD = Path(__file__).with_name("held.py")
 HIDDEN = ROOT / "attnkit/checks"
+MARK = f"left{secrets.token_hex(4)}"
+LEAVES = f"""\
+import ctypes, os, signal, time
+ctypes.CDLL(None).prctl(15, b'{MARK}')
+for number in (1, 2, 15):
+    signal.signal(number, signal.SIG_IGN)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.closerange(0, 99)
+        time.sleep(30)
+    os._exit(0)
+said = "done"
+"""
 NAMESPACES = {
     "user-namespace", "process-namespace", "own-files", "network-namespace", "memory-namespace"
 }  # fmt: skip
-# What is tried, by the protection that keeps from it, and what is said where it is active.
+# What is tried, by the protection that keeps from it (two words), and what is said where it stands.
 TRIED = {
     "no network": ("import socket\nsocket.socket().connect(('127.0.0.1', 9))", "refused"),
+    "no network without a connection": (
+        "import socket as s\ns.socket(type=s.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))", "refused"
+    ),
     "no writing": ("open(PLACE, 'w')", "refused"),
+    "no writing where there is something to see": ("open(SHOWN + '/new', 'w')", "refused"),
     "no reading": ("open(PLACE).read()", "refused"),
     "own files": ("import os\nsaid = os.path.exists(HIDDEN + '/__init__.py')", "False"),
     "own processes": ("import os\nsaid = os.getpid()", "1"),
@@ -44,23 +64,30 @@ ALSO = {
     "Python's own": ("import zipfile, decimal\nsaid = decimal.Decimal(1)", "1"),
     "devices": ("said = len(open('/dev/urandom', 'rb').read(4))", "4"),
     "an environment": ("import os\nsaid = 'PYTHONPATH' in os.environ", "False"),
+    "processes left behind": (LEAVES, "done"),
     "no rights of root": ("import os\ntry: os.setuid(0)\nexcept OSError: said = 'no'", "no"),
 }
 
 
 def guarded(steps, folder: Path) -> dict:
     """What becomes of all of them under a guard of these steps."""
-    place = folder / "somebody else's.txt"
+    place = folder / "private" / "somebody else's.txt"
+    place.parent.mkdir()
     place.write_text("a secret")
     place.chmod(0o666)
-    for above in (folder, *folder.parents[:-1]):
+    for above in (place.parent, folder, *folder.parents[:-1]):
         if above.stat().st_uid == os.getuid():
             above.chmod(above.stat().st_mode | 0o055)
-    words = f"PLACE = {str(place)!r}\nHIDDEN = {str(HIDDEN)!r}\n"
+    shown = folder / "shown"
+    shown.mkdir()
+    shown.chmod(0o777)
+    words = f"SHOWN = {str(shown)!r}\nPLACE = {str(place)!r}\nHIDDEN = {str(HIDDEN)!r}\n"
     order = {
         "steps": sorted(steps),
         "limits": list(Limits(seconds=5, memory_mb=200)),
         "hidden": [str(HIDDEN)],
+        "shown": str(shown),
+        "mark": MARK,
         "codes": {name: words + code for name, (code, _) in {**TRIED, **ALSO}.items()},
     }
     done = subprocess.run(
@@ -97,10 +124,11 @@ def test_every_wall_that_is_said_to_stand_stands(walls, name):
     active = {p.name for p in protections(frozenset(walls["steps"])) if p.active}
     if name in ALSO:
         assert said.startswith(ALSO[name][1]), said
-    elif name in active:
+    elif re.split(" with| where", name)[0] in active:
         expected = TRIED[name][1]
-        refused = said.startswith(("PermissionError", "FileNotFoundError"))
-        away = refused or "unreachable" in said
+        away = said.startswith(("PermissionError", "FileNotFoundError")) or (
+            "unreachable" in said or "Read-only" in said
+        )
         assert away if expected == "refused" else said == expected, said
 
 
@@ -109,6 +137,11 @@ def test_on_linux_either_half_keeps_from_writing_reading_and_the_network(walls):
     assert walls["kept"] or "no writing" not in active
     if LINUX and not walls["refused"]:
         assert {"no network", "no writing", "no reading", "memory", "limits"} <= active
+
+
+def test_nothing_that_an_answer_has_started_outlives_it(walls):
+    assert walls["said"]["processes left behind"]["detail"] == "done"
+    assert walls["alive"] == 0
 
 
 def attempts(monkeypatch, *outcomes):
