@@ -25,9 +25,12 @@ def scores(made, folder, wanted):
     shutil.copytree(made.folder / "student", folder / "student")
     (folder / "wanted.json").write_text(json.dumps(wanted), "utf-8")
     bank = str(made.folder / made.bank) if made.bank else ""
+    own = {"PYTHONPATH": str(ROOT), "ATTNKIT_BANK": bank}
+    for kind in ("JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"):
+        own[kind] = str(folder / kind.lower())  # no kernel or setting of this machine's user
     done = subprocess.run(
         [sys.executable, RUN, folder, made.name],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "ATTNKIT_BANK": bank},
+        env={**os.environ, **own},
         capture_output=True,
         text=True,
     )
