@@ -1,5 +1,6 @@
 """What holds for every exercise: each wrong answer has its own name, each right one passes."""
 
+import functools
 import importlib
 import itertools
 import math
@@ -281,7 +282,12 @@ def test_the_chapter_prints_the_options_that_are_checked(id):
 
 def copies(exercise, number):
     """The book's own exercise and so many copies with other data."""
-    return [exercise, *(exercise.varied(f"{n:x}") for n in range(number))]
+    return [exercise, *(copy_of(exercise.id, n) for n in range(number))]
+
+
+@functools.cache
+def copy_of(id, number):
+    return (BY_HANDS | EXPERIMENTS)[id].varied(f"{number:x}")
 
 
 def numbers(value, exercise):

@@ -130,6 +130,8 @@ OWN.append(OWN)
         ((WEIGHTS, [3, 3]), "wrong-shape"),
         (([0.15, 0.23, float("nan")], 3), "not-a-number"),
         ((WEIGHTS, float("inf")), "not-a-number"),
+        ((WEIGHTS, float("-inf")), "not-a-number"),
+        ((WEIGHTS * 1e308, -1e308), "wrong"),
         ((WEIGHTS[::-1], 3), "wrong"),
         ((WEIGHTS, 4), "wrong"),
         ((WEIGHTS.round(1), 3), "rounded-too-far"),
