@@ -142,7 +142,7 @@ MISBEHAVED = [
     (lambda d_key, std: d_key * std**3, "wrong"),
     (lambda d_key, std: -d_key * std**4, "wrong"),
     (lambda d_key, std: 48 if d_key == 3 else 0, "wrong"),
-    (lambda d_key, std: -1.7e308 * std, "wrong"),
+    (lambda d_key, std: -0.8e308 * std, "wrong"),
 ]
 
 
