@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ assert not {"SECRET_TOKEN", "PYTHONPATH", "USER"} & os.environ.keys(), os.enviro
 assert os.listdir() == [], os.listdir()
 assert False, "nothing"
 """
-# name: answer, the diagnosis, the line of the cell
+# name: answer, the diagnosis, the line of the cell (ANY where it differs among Pythons)
 CASES = {
     "right": (answer(RIGHT), "right", None),
     "a misconception": (answer(WRONG), "not-scaled", None),
@@ -41,10 +42,10 @@ CASES = {
     "letters": (answer("s = set('ACEF')", expression="s", check="ch3-same-weights"), "right", None),
     "no Python": (answer("\n\nx = 1\ndef attention(:\n    pass"), "syntax-error", 4),
     "no IPython": (answer("\n\n%time 1\ndef attention(:\n    pass"), "syntax-error", 4),
-    "null bytes": (answer("x = '\0'"), "syntax-error", None),
+    "null bytes": (answer("x = '\0'"), "syntax-error", ANY),
     "half a character": (answer("x = '\ud800'"), "syntax-error", None),
     "a megabyte": (answer("# " + "x" * 10**6, RIGHT), "right", None),
-    "brackets": (answer("(" * 100_000), "syntax-error", 1),
+    "brackets": (answer("(" * 100_000), "syntax-error", ANY),
     "raises": (answer("\nx = 1\n\n1 / 0"), "raised-outside", 4),
     "raises deep inside": (answer("def f():\n    return {}['a']\nf()"), "raised-outside", 2),
     "a module that is not there": (answer("import no_such_module"), "raised-outside", 1),
