@@ -56,23 +56,27 @@ SAID = """explanation = (
 )
 """
 MEASURE = """def measure(seed):
-    seen = []
+    def learned(attend):
+        seen = []
 
-    def attend(query, key, value):
-        seen.append({program}(query, key, value))
-        return seen[-1]
+        def watched(query, key, value):
+            seen.append(attend(query, key, value))
+            return seen[-1]
 
-    model, rng = Recall(64, seed, attend), torch.Generator().manual_seed(1000 + seed)
-    adam = Adam(model.parameters(), lr=1e-3)
-    for step in range({steps}):
-        keys, values, asked, wanted = draw(1000 if step == {steps} - 1 else 64, rng)
-        out = model(keys, values, asked)
-        place, weights = (keys == asked).int().argmax(-1), seen[-1].weights.squeeze(-2)
-        if step < {steps} - 1:
-            adam.zero_grad()
-            F.nll_loss(weights.clamp_min(1e-9).log(), place).backward()
-            adam.step()
-    return (weights.argmax(-1) == place).float().mean().item()
+        model, rng = Recall(64, seed, watched), torch.Generator().manual_seed({draws} + seed)
+        adam = Adam(model.parameters(), lr=1e-3)
+        for step in range({steps} + 1):
+            last = step == {steps}
+            keys, values, asked, _ = draw(1000 if last else 64, rng)
+            model(keys, values, asked)
+            place, weights = (keys == asked).int().argmax(-1), seen[-1].weights.squeeze(-2)
+            if not last:
+                adam.zero_grad()
+                F.nll_loss(weights.clamp_min(1e-9).log(), place).backward()
+                adam.step()
+        return (weights.argmax(-1) == place).float().mean().item()
+
+    return {result}
 """
 
 
@@ -93,10 +97,13 @@ def answers(rng: random.Random, solutions: dict[str, str]) -> dict[str, str | No
         {"scores": "query @ key.T / np.sqrt(key.shape[0])"},
     ]
     prediction = f"prediction = {rng.random():.2f}"
-    measures = [MEASURE.format(program="unscaled", steps=101)]
+    both = "learned(unscaled), learned(scaled_dot_product_attention)"
+    measures = [MEASURE.format(draws=draws, steps=20, result=both) for draws in (1000, 5000)]
     others = [
-        MEASURE.format(program="scaled_dot_product_attention", steps=101),
-        "def measure(seed):\n    return 0.5",
+        MEASURE.format(draws=1000, steps=100, result=both),
+        MEASURE.format(draws=1000, steps=20, result="learned(unscaled)"),
+        MEASURE.format(draws=1000, steps=20, result="learned(unscaled), learned(unscaled)"),
+        "def measure(seed):\n    return 0.5, 0.5",
     ]
     return {
         "ch3-variance": one(
