@@ -111,8 +111,10 @@ class Guard:
                     act()
         if os.getuid() == 0:
             raise Unsafe(AS_ROOT)
-        if not os.access(os.__file__, os.R_OK):
-            raise Unsafe(f"{AS_ANOTHER} {os.path.dirname(os.__file__)}")
+        needed = (os.__file__, *(path for path in self.visible if path not in tree.SYSTEM))
+        closed = [path for path in needed if not os.access(path, os.R_OK)]
+        if closed:
+            raise Unsafe(AS_ANOTHER + ", ".join(closed))
         if self._apart:
             linux.drop_capabilities()
         if LINUX:
@@ -256,9 +258,9 @@ AS_ROOT = (
     "they are not run. Run the grader as an ordinary user. "
 )
 AS_ANOTHER = (
-    "the grader runs as root, answers run as another user, and that user cannot read Python's own "
-    "files. Run the grader as an ordinary user, or with a Python that everybody can read. They are "
-    "in"
+    "the grader runs as root, answers run as another user, and that user cannot read what they "
+    "need. Run the grader as an ordinary user, or have Python and this project where everybody can "
+    "read them. Closed are "
 )
 
 

@@ -105,8 +105,10 @@ def guarded(steps, folder: Path) -> dict:
 
 def everybody_reads_python() -> bool:
     """Not so where root alone has it: then answers need files of their own to see it."""
-    library = Path(os.__file__)
-    return os.getuid() != 0 or all(path.stat().st_mode & 0o5 for path in library.parents)
+    files = Path(os.__file__), Path(sys.prefix, "lib"), ROOT / "attnkit"
+    return os.getuid() != 0 or all(
+        above.stat().st_mode & 0o5 == 0o5 for file in files for above in file.parents
+    )
 
 
 @pytest.fixture(scope="module", params=["every wall", "no namespaces", "no filters"])
