@@ -89,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("chapters", nargs="*", metavar="CHAPTER", help="3, or 03-scaled-dot-product")
     one.add_argument("--to", type=Path, required=True, metavar="DIR", help="the folder to make")
     one.add_argument(
-        "--seed-from", nargs="+", default=[], metavar="ID",
+        "--seed-from", nargs="+", action="extend", default=[], metavar="ID",
         help="student ids: each gets data of their own, always the same for an id",
     )  # fmt: skip
     one.add_argument(

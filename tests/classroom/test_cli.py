@@ -54,6 +54,9 @@ def test_assign_takes_ids_from_a_file(tmp_path, monkeypatch, capsys):
     file = f"@{tmp_path / 'class.txt'}"
     assert main(["assign", "3", "--to", str(tmp_path / "w"), "--seed-from", file, "cy"]) == 0
     assert seen == {"chapters": ["3"], "seed_from": ["ada", "bo", "cy"], "bank": None}
+    each = ["--seed-from", "ada", "--seed-from", "bo", "cy"]
+    assert main(["assign", "3", "--to", str(tmp_path / "w"), *each]) == 0
+    assert seen["seed_from"] == ["ada", "bo", "cy"]
     assert main(["assign", "3", "--to", "w", "--seed-from", "@nowhere"]) == 2
     assert "@nowhere" in capsys.readouterr().err
 
