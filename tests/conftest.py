@@ -9,7 +9,8 @@ out side by side, so that there is always something to compute while others wait
 
 import re
 import sys
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Mapping
 
 import pytest
 
@@ -23,13 +24,10 @@ BY_PAGE = re.compile(
 #: What waits more than it computes.
 WAITS = "tests/browser/"
 
-#: Seconds that a piece takes, by the beginning of its name; what is not named takes `SHORT`.
-SECONDS = {
-    "tests/notebooks/test_nbval.py::test_chapter": 30,
-    "tests/browser/test_widgets": 40,
-    "tests/browser/test_pages.py::": 10,
-}
-SHORT = 4
+#: Seconds of a test that waits, and of one that computes; of each chapter that runs again.
+WAITING, COMPUTING, CHAPTER = 0.8, 0.05, 30
+#: A piece of few tests may still build a book or start a kernel.
+LEAST = 4
 
 
 def piece(nodeid: str) -> str:
@@ -38,29 +36,32 @@ def piece(nodeid: str) -> str:
     return " ".join(found.groups()) if found else nodeid.partition("::")[0]
 
 
-def seconds(name: str) -> int:
-    """About how long a piece takes."""
-    return max((s for start, s in SECONDS.items() if name.startswith(start)), default=SHORT)
+def seconds(name: str, tests: int) -> float:
+    """About how long a piece of so many tests takes."""
+    if name.startswith("tests/notebooks/test_nbval.py::test_chapter"):
+        return CHAPTER
+    return max(LEAST, tests * (WAITING if name.startswith(WAITS) else COMPUTING))
 
 
-def in_order(pieces: Iterable[str]) -> list[str]:
-    """Long pieces before short ones, those that wait and those that compute in even shares."""
-    kinds: dict[bool, list[str]] = {False: [], True: []}
-    for name in sorted(pieces, key=seconds, reverse=True):
-        kinds[name.startswith(WAITS)].append(name)
+def in_order(pieces: Mapping[str, int]) -> list[str]:
+    """Long pieces before short ones, those that wait and those that compute in even shares.
+
+    ``pieces`` has the number of tests of each."""
+    length = {name: seconds(name, tests) for name, tests in pieces.items()}
     begins: dict[str, float] = {}
-    for names in kinds.values():
-        done, whole = 0, sum(map(seconds, names))
-        for name in names:
+    for waits in (False, True):
+        names = [name for name in pieces if name.startswith(WAITS) == waits]
+        done, whole = 0.0, sum(length[name] for name in names)
+        for name in sorted(names, key=length.__getitem__, reverse=True):
             begins[name] = done / whole
-            done += seconds(name)
+            done += length[name]
     return sorted(begins, key=begins.__getitem__)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each piece in one row, the rows in order."""
-    names = dict.fromkeys(piece(item.nodeid) for item in items)
-    place = {name: n for n, name in enumerate(in_order(names))}
+    pieces = Counter(piece(item.nodeid) for item in items)
+    place = {name: n for n, name in enumerate(in_order(pieces))}
     items.sort(key=lambda item: place[piece(item.nodeid)])
 
 
