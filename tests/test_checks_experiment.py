@@ -307,6 +307,8 @@ def test_trials_that_are_not_compared_may_be_the_same_for_every_seed():
     named(found, "right")
     found = diagnosed(0.7, lambda n, seed: 1.0 if n == 4 else 0.1, exercise=exercise)
     named(found, "ignores-its-argument")
+    saturated = replace(EXPERIMENT, trials=lambda seeds: trials(seeds)[len(seeds) :])
+    named(diagnosed(0.7, lambda heads, seed: 0.95, exercise=saturated), "right")
 
 
 NAMES = replace(

@@ -2,13 +2,13 @@
 
 import itertools
 import re
+from dataclasses import replace
 
 import pytest
 from exercises import BY_HAND, EXPERIMENT
 
 from attnkit import checks
-from attnkit.checks import _exercises
-from attnkit.checks._choice import ChoiceExercise
+from attnkit.checks import ChoiceExercise, Slip, _exercises
 
 CHOICES = {k: e for k, e in _exercises().items() if isinstance(e, ChoiceExercise)}
 
@@ -82,6 +82,19 @@ def test_a_copied_choice_is_checked_with_its_code():
     assert f"Begin with {copy.letters['C']} and {copy.letters['D']}:" in everything.message
     with pytest.raises(ValueError, match="varied already"):
         copy.varied("b2")
+
+
+def test_a_rule_about_single_letters_follows_them_into_a_copy():
+    first_two = Slip(
+        "first-two", "{A} and {B}.", "here", rule=lambda chosen, _: chosen == set("AB")
+    )
+    book = replace(CHOICES["ch5-claims"], misconceptions=(first_two,))
+    copy = book.varied("a1")
+    a, b = copy.letters["A"], copy.letters["B"]
+    assert {a, b} != {"A", "B"}
+    verdict = copy.diagnose(copy.probe({a, b}))
+    assert (verdict.name, verdict.message) == ("first-two", f"{a} and {b}.")
+    assert copy.diagnose(copy.probe("AB")).name == "wrong"
 
 
 def test_a_function_is_the_same_exercise_in_every_copy():
