@@ -21,7 +21,7 @@ from attnkit import checks
 from attnkit.checks import _registry
 from classroom import wire
 from classroom.cells import compiled
-from classroom.keeper import CANNOT_WRITE, LONGEST_DETAIL, LONGEST_RECORD
+from classroom.endings import CANNOT_WRITE, LONGEST_DETAIL, LONGEST_RECORD
 
 Probe = Callable[[object], Mapping[str, np.ndarray]]
 #: What an exercise has to know to judge an answer, and not to record what it does.

@@ -14,37 +14,25 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from classroom import wire
+from classroom.endings import (
+    LONGEST_DETAIL,
+    LONGEST_HEADER,
+    LONGEST_RECORD,
+    Ending,
+    Exit,
+    ending_of,
+)
 from classroom.processes import below, end_all_below, end_all_of, memory_together
 from classroom.sandbox import ARMED, LINUX, Guard, Refused
 
 #: How often time and memory are looked at, in seconds.
 TICK = 0.05
-LONGEST_HEADER, LONGEST_RECORD = 4_000, 8 << 20
-LONGEST_DETAIL = 400
-#: What the process of an answer may say of itself; the rest is for the keeper to say.
-SAID = frozenset(
-    {"recorded", "syntax-error", "raised-outside", "name-not-defined", "too-much-memory",
-     "too-many-processes", "ended-the-process", "no-record"}
-)  # fmt: skip
-#: Exit status of an answer's process that could not write its record.
-CANNOT_WRITE = 3
-
-
 #: What the answer's process does itself before the answer begins; it gives what runs the answer,
 #: to be called with the place for the record.
 Prepare = Callable[[], Callable[[int], NoReturn]]
-
-
-class Ending(NamedTuple):
-    """How an answer ended; ``arrays`` only when it was recorded."""
-
-    status: str
-    detail: str = ""
-    line: int | None = None
-    arrays: bytes = b""
 
 
 @dataclass
@@ -101,7 +89,7 @@ def _watched(guard: Guard, uid: int, folder: str, result: int, prepare: Prepare)
         end_all_of(uid)
     _drain(record, pipes)
     assert ended is not None
-    return why or _ending(bytes(pipes.record), ended, guard)
+    return why or ending_of(bytes(pipes.record), ended, guard.limits)
 
 
 def _become_the_answer(
@@ -224,14 +212,6 @@ def _complete(record: bytearray) -> bool:
     return len(record) >= start + wire.LENGTHS.size + header + body
 
 
-class Exit(NamedTuple):
-    """How a process ended: its status, seconds of computing, the most memory in megabytes."""
-
-    code: int
-    computed: float
-    megabytes: float
-
-
 def _wait(pid: int, seconds: float | None) -> Exit | None:
     """How the process has ended, if it ends within so many seconds."""
     until = time.monotonic() + (seconds or 0)
@@ -253,42 +233,3 @@ def _abandoned(pid: int) -> int:
         os.waitpid(pid, 0)
     end_all_below(os.getpid())
     return 1
-
-
-def _ending(record: bytes, end: Exit, guard: Guard) -> Ending:
-    """What the record says, or else what the exit status says."""
-    if record[:1] != ARMED:
-        why = (
-            record.decode("utf-8", "replace").strip()
-            or f"the process ended before it began ({end.code})"
-        )
-        return Ending("worker-failed", why)
-    if len(record) > 1:
-        return _said(record[1:])
-    if not os.WIFSIGNALED(end.code):
-        status = os.WEXITSTATUS(end.code)
-        if status == CANNOT_WRITE:
-            return Ending("no-record", "the record could not be written")
-        return Ending("ended-the-process", f"exit status {status}")
-    number = os.WTERMSIG(end.code)
-    name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
-    killed = number == signal.SIGKILL
-    if number == signal.SIGXCPU or (killed and end.computed > guard.limits.seconds):
-        return Ending("too-slow", f"{end.computed:.0f} seconds of computing")
-    if killed and end.megabytes > guard.limits.memory_mb / 2:
-        return Ending("too-much-memory", f"ended by the system at {end.megabytes:.0f} MB")
-    return Ending("ended-the-process", name)
-
-
-def _said(data: bytes) -> Ending:
-    frames = wire.Frames(LONGEST_HEADER, LONGEST_RECORD)
-    try:
-        header, body = next(iter(frames.feed(data)))
-        status, detail, line = header["status"], header["detail"], header["line"]
-    except (wire.WireError, StopIteration, KeyError):
-        return Ending("no-record", "the record cannot be read")
-    number = line if type(line) is int and 0 < line < 10**6 else None
-    if not isinstance(status, str) or status not in SAID or not isinstance(detail, str):
-        return Ending("no-record", "the record cannot be read")
-    clean = "".join(c if c.isprintable() else " " for c in detail[:LONGEST_DETAIL])
-    return Ending(status, clean, number, body if status == "recorded" else b"")

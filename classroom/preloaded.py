@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from classroom import sandbox, tree, wire
+from classroom import sandbox, tree, trying, wire
 from classroom.sandbox import Guard, Limits
 
 _PIECE = 1 << 18
@@ -102,7 +102,7 @@ def _prepare(order: dict, folder: Path) -> tuple[Place, dict[str, str]]:
         hidden=(str(package / "checks"), *order["hide"]),
         root=str(root),
     )
-    guard, refused = sandbox.tried(guard, users[0], str(folder))
+    guard, refused = trying.tried(guard, users[0], str(folder))
     namespace = _set_up(order["setup"], order["bank"])
     return Place(guard, users, folder, namespace), refused
 

@@ -187,7 +187,7 @@ def _steps() -> frozenset[str]:
 
 def _try_steps() -> frozenset[str]:
     """Take the steps, as for an answer."""
-    from classroom import sandbox, tree
+    from classroom import sandbox, tree, trying
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "root"
@@ -200,7 +200,7 @@ def _try_steps() -> frozenset[str]:
         )
         os.chmod(folder, 0o711)
         try:
-            return sandbox.tried(guard, sandbox.free_users(1)[0], folder)[0].steps
+            return trying.tried(guard, sandbox.free_users(1)[0], folder)[0].steps
         except sandbox.Unsafe as unsafe:
             sys.exit(str(unsafe))
 

@@ -1,8 +1,8 @@
 """What holds one answer in: steps that the process of an answer takes before it runs any of it.
 
-A step that the system refuses is left out for every answer; :func:`tried` finds out which work, by
-taking them. On Linux these are namespaces, a small file system, limits, another user, filters; on
-other systems the limits alone.
+A step that the system refuses is left out for every answer; :mod:`classroom.trying` finds out
+which work, by taking them. On Linux these are namespaces, a small file system, limits, another
+user, filters; on other systems the limits alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,9 +34,17 @@ STEPS = (
     "landlock",
     "system-calls",
 )
-_NEED_A_USER_NAMESPACE = STEPS[1:5]
 #: What the process of an answer writes before it runs any of it.
 ARMED = b"A"
+AS_ROOT = (
+    "the grader runs as root and cannot become another user to run answers; with root's rights "
+    "they are not run. Run the grader as an ordinary user. "
+)
+AS_ANOTHER = (
+    "the grader runs as root, answers run as another user, and that user cannot read what they "
+    "need. Run the grader as an ordinary user, or have Python and this project where everybody can "
+    "read them. Closed are "
+)
 
 
 class Limits(NamedTuple):
@@ -216,99 +224,6 @@ def _clear_environment(work: str) -> None:
     kept = {key: os.environ[key] for key in ("LANG", "LC_ALL", "TZ") if key in os.environ}
     os.environ.clear()
     os.environ.update(kept, HOME=work, TMPDIR=work, PATH="/usr/bin:/bin", OMP_NUM_THREADS="1")
-
-
-def possible() -> frozenset[str]:
-    """The steps that make sense here; whether they work is another matter."""
-    root = os.getuid() == 0
-    every = frozenset(STEPS) if LINUX else frozenset({"limits", "memory", "own-user"})
-    return every - ({"user-namespace"} if root else {"own-user"})
-
-
-def tried(guard: Guard, uid: int, folder: str) -> tuple[Guard, dict[str, str]]:
-    """The guard with the steps that work here, and why the others do not, by step.
-
-    All steps are taken together, in processes that do nothing else; what is refused is left out and
-    the rest is tried again.
-
-    Raises:
-        Unsafe: when an answer would have the rights of root, or when something else goes wrong
-            than a step that is refused.
-    """
-    refused: dict[str, str] = {}
-    steps = guard.steps & possible()
-    while True:
-        # Landlock takes the place of files of one's own.
-        guard = replace(guard, steps=steps - {"landlock"} if "own-files" in steps else steps)
-        if os.getuid() == 0 and "own-user" not in guard.steps:
-            raise Unsafe(AS_ROOT + refused.get("own-user", ""))
-        answer = _attempt(guard, uid, folder)
-        if answer is None:
-            return guard, refused
-        name, why = answer
-        if name not in guard.steps:
-            raise Unsafe(f"what holds answers in does not work here: {name} {why}")
-        gone = {name, *(_NEED_A_USER_NAMESPACE if name == "user-namespace" else ())} & steps
-        refused.update(dict.fromkeys(gone, why))
-        steps -= gone
-
-
-AS_ROOT = (
-    "the grader runs as root and cannot become another user to run answers; with root's rights "
-    "they are not run. Run the grader as an ordinary user. "
-)
-AS_ANOTHER = (
-    "the grader runs as root, answers run as another user, and that user cannot read what they "
-    "need. Run the grader as an ordinary user, or have Python and this project where everybody can "
-    "read them. Closed are "
-)
-
-
-def _attempt(guard: Guard, uid: int, folder: str) -> tuple[str, str] | None:
-    """Take the steps in two processes like those of an answer; what is refused first, or None."""
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.close(read)
-            _taken(lambda: _both(guard, uid, folder, write), write)
-        finally:
-            os._exit(0)
-    os.close(write)
-    with open(read, "rb") as pipe:
-        text = pipe.read().decode("utf-8", "replace")
-    os.waitpid(pid, 0)
-    name, _, why = text.partition("\n")
-    if name == "unsafe":
-        raise Unsafe(why)
-    return None if text == "ok" else (name, why or "the process ended")
-
-
-def _both(guard: Guard, uid: int, folder: str, write: int) -> None:
-    guard.watch()
-    inner = os.fork()
-    if inner == 0:
-        try:
-            if _taken(lambda: guard.arm(uid, folder), write):
-                os.write(write, b"ok")
-        finally:
-            os._exit(0)
-    os.waitpid(inner, 0)
-
-
-def _taken(act: Callable[[], None], write: int) -> bool:
-    """Whether nothing went wrong; what did is written down."""
-    try:
-        act()
-    except Exception as error:
-        name, why = "", repr(error)
-        if isinstance(error, Unsafe):
-            name, why = "unsafe", str(error)
-        elif isinstance(error, Refused):
-            name, why = error.args
-        os.write(write, f"{name}\n{why}".encode())
-        return False
-    return True
 
 
 def free_users(count: int, first: int = 61184, last: int = 65000) -> Sequence[int]:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from classroom import keeper, sandbox, tree, wire
+from classroom import keeper, sandbox, tree, trying, wire
 from classroom.protection import ROOT
 
 
@@ -29,7 +29,7 @@ def main() -> None:
             root=str(folder / "root"),
         )
         uid = sandbox.free_users(1)[0]
-        guard, refused = sandbox.tried(guard, uid, str(folder))
+        guard, refused = trying.tried(guard, uid, str(folder))
         said = {}
         for key, code in order["codes"].items():
             work = folder / "work" / key

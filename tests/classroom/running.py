@@ -15,7 +15,7 @@ SETUP = (
     "import os\nseen_by_the_set_up = {'SECRET_TOKEN'} & os.environ.keys() | set(os.listdir())\n"
     "glue('number', 1, display=False)\nassert 1 == 2, 'a number of the book'",
 )
-SHORT = Limits(seconds=3, memory_mb=400, output_kb=64, processes=8, files_mb=4)
+SHORT = Limits(seconds=4, memory_mb=400, output_kb=64, processes=8, files_mb=4)
 RIGHT = """\
 def attention(query, key, value):
     scores = query @ key.swapaxes(-2, -1) / np.sqrt(query.shape[-1])

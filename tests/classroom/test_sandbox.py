@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from classroom import keeper, sandbox, tree, wire
+from classroom import endings, sandbox, tree, trying, wire
 from classroom.processes import began, below
 from classroom.protection import ROOT, protections, report
 from classroom.sandbox import LINUX, STEPS, Guard, Limits
@@ -154,7 +154,7 @@ def attempts(monkeypatch, *outcomes):
         seen.append(guard.steps)
         return left.pop(0)
 
-    monkeypatch.setattr(sandbox, "_attempt", attempt)
+    monkeypatch.setattr(trying, "_attempt", attempt)
     monkeypatch.setattr(sandbox, "LINUX", True)
     return seen
 
@@ -169,7 +169,7 @@ GUARD = Guard(frozenset(STEPS), Limits())
 def test_a_refused_step_is_left_out_and_the_others_stay(monkeypatch):
     ordinary(monkeypatch)
     seen = attempts(monkeypatch, ("network-namespace", "not permitted"), None)
-    guard, refused = sandbox.tried(GUARD, 0, "")
+    guard, refused = trying.tried(GUARD, 0, "")
     assert seen[0] - guard.steps == {"network-namespace"}
     assert refused == {"network-namespace": "not permitted"}
 
@@ -177,7 +177,7 @@ def test_a_refused_step_is_left_out_and_the_others_stay(monkeypatch):
 def test_without_files_of_its_own_an_answer_gets_landlock(monkeypatch):
     ordinary(monkeypatch)
     seen = attempts(monkeypatch, ("own-files", "not permitted"), None)
-    guard, _ = sandbox.tried(GUARD, 0, "")
+    guard, _ = trying.tried(GUARD, 0, "")
     assert "landlock" not in seen[0]
     assert "landlock" in guard.steps
 
@@ -185,7 +185,7 @@ def test_without_files_of_its_own_an_answer_gets_landlock(monkeypatch):
 def test_what_needs_a_user_namespace_goes_with_it(monkeypatch):
     ordinary(monkeypatch)
     attempts(monkeypatch, ("user-namespace", "not permitted"), None)
-    guard, _ = sandbox.tried(GUARD, 0, "")
+    guard, _ = trying.tried(GUARD, 0, "")
     assert guard.steps.isdisjoint(NAMESPACES)
 
 
@@ -194,14 +194,14 @@ def test_what_goes_wrong_otherwise_leaves_nothing_out_but_stops(monkeypatch, tro
     ordinary(monkeypatch)
     attempts(monkeypatch, trouble, None)
     with pytest.raises(sandbox.Unsafe, match="does not work here"):
-        sandbox.tried(GUARD, 0, "")
+        trying.tried(GUARD, 0, "")
 
 
 def test_with_the_rights_of_root_nothing_is_run(monkeypatch):
     ordinary(monkeypatch, uid=0)
     attempts(monkeypatch, ("own-user", "not permitted"), None)
     with pytest.raises(sandbox.Unsafe, match="as an ordinary user"):
-        sandbox.tried(GUARD, 0, "")
+        trying.tried(GUARD, 0, "")
     with pytest.raises(sandbox.Unsafe, match="as an ordinary user"):
         replace(GUARD, steps=frozenset()).arm(0, "")
 
@@ -251,15 +251,15 @@ FORGED = {
 
 @pytest.mark.parametrize("name", FORGED)
 def test_a_forged_header_is_no_record(name):
-    assert keeper._said(frame(FORGED[name], b"x")).status == "no-record"
+    assert endings.said(frame(FORGED[name], b"x")).status == "no-record"
 
 
 def test_what_a_header_says_is_taken_with_care():
-    ending = keeper._said(frame({**GOOD, "detail": "a\x1b[31m\nb" + "c" * 900, "line": True}, b"x"))
+    ending = endings.said(frame({**GOOD, "detail": "a\x1b[31m\nb" + "c" * 900, "line": True}, b"x"))
     assert ending.status == "recorded"
     assert ending.line is None
-    assert ending.detail.isprintable() and len(ending.detail) <= keeper.LONGEST_DETAIL
-    assert keeper._said(frame({**GOOD, "status": "raised-outside"}, b"x")).arrays == b""
+    assert ending.detail.isprintable() and len(ending.detail) <= endings.LONGEST_DETAIL
+    assert endings.said(frame({**GOOD, "status": "raised-outside"}, b"x")).arrays == b""
 
 
 def test_frames_come_in_pieces():
