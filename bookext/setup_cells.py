@@ -45,6 +45,8 @@ def _only_for_the_book(node: ast.stmt, hidden: bool) -> bool:
     if isinstance(node, (ast.For, ast.If, ast.With)):
         if isinstance(node, ast.With) and any(_expects(item) for item in node.items):
             return hidden
+        if isinstance(node, ast.With) and any(item.optional_vars for item in node.items):
+            return False  # what it opens has a name, and later cells may read it
         blocks = [*node.body, *getattr(node, "orelse", [])]
         return all(_only_for_the_book(child, hidden) for child in blocks)
     return False

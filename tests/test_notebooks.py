@@ -383,6 +383,10 @@ SETUP = {
     "import pytest\n\nwith pytest.raises(ValueError):\n    f()": "",
     "import pytest, math\nwith pytest.raises(ValueError):\n    f()": "import math",
     "with pytest.warns(UserWarning, match='w'), open(a) as b:\n    f()\nx = 1": "x = 1",
+    "with captured() as maps:\n    assert f(x) == y": (
+        "with captured() as maps:\n    assert f(x) == y"
+    ),
+    "with no_grad():\n    assert f(x) == y\nx = 1": "x = 1",
     "torch.testing.assert_close(a, b)\nnp.testing.assert_allclose(a, b)": "",
     "for k in 1, 2:\n    glue(f'a{k}', k)\n    assert k": "",
     "for k in 1, 2:\n    x = k\n    assert x": "for k in 1, 2:\n    x = k\n    assert x",
