@@ -254,6 +254,29 @@ def test_a_timer_that_was_running_rings_at_its_own_time():
         signal.signal(signal.SIGALRM, old)
 
 
+@pytest.mark.parametrize("where", ["setitimer", "signal"])
+def test_a_timer_that_rings_while_it_is_taken_down_disturbs_nothing(where, monkeypatch):
+    """A busy machine may need longer than until the next ring to leave the block."""
+    real = getattr(signal, where)
+
+    def slowly(*arguments):
+        until = time.monotonic() + 0.15
+        while time.monotonic() < until:
+            pass
+        return real(*arguments)
+
+    handler = signal.getsignal(signal.SIGALRM)
+    for _ in range(3):
+        with monkeypatch.context() as patch:
+            with pytest.raises(_recording.OutOfTime):
+                with _recording.time_limit(0.02):
+                    patch.setattr(signal, where, slowly)
+                    while True:
+                        pass
+        assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+        assert signal.getsignal(signal.SIGALRM) is handler
+
+
 def test_checks_work_in_a_thread_where_no_timer_can_be_set():
     found = []
     thread = threading.Thread(target=lambda: found.append(checks.check("ch3-variance", right)))

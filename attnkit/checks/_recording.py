@@ -8,9 +8,6 @@ import inspect
 import json
 import math
 import random
-import signal
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,16 +15,13 @@ import numpy as np
 import torch
 
 from attnkit.checks._silence import quiet
+from attnkit.checks._time_limit import OutOfTime, time_limit
 
 #: Seconds for one call, and for all calls of one probe together.
 CALL_SECONDS, PROBE_SECONDS = 3.0, 10.0
 #: A result with more elements than this is not recorded: no exercise asks for one.
 MAX_ELEMENTS = 100_000
 _MAX_TEXT = 400
-
-
-class OutOfTime(BaseException):
-    """Raised inside the answer when its time is over; `except Exception` does not catch it."""
 
 
 def text_array(record: Mapping) -> np.ndarray:
@@ -43,35 +37,6 @@ def read_text(array: object) -> dict:
     if not isinstance(record, dict):
         raise ValueError("not a record")
     return record
-
-
-@contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise OutOfTime in the block after so many seconds.
-
-    Needs a Unix timer and the main thread; elsewhere the block runs without a limit. A timer that
-    was already running goes on afterwards with the time it has left.
-    """
-    in_main = threading.current_thread() is threading.main_thread()
-    if not (hasattr(signal, "setitimer") and in_main):
-        yield
-        return
-
-    def ring(signum, frame):
-        raise OutOfTime
-
-    started = time.monotonic()
-    old_handler = signal.signal(signal.SIGALRM, ring)
-    # It rings again and again: one ring may be swallowed by a bare `except:`.
-    old_delay, old_interval = signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.01), 0.05)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old_handler)
-        if old_delay:
-            left = max(old_delay - (time.monotonic() - started), 0.001)
-            signal.setitimer(signal.ITIMER_REAL, left, old_interval)
 
 
 @contextlib.contextmanager
