@@ -8,7 +8,9 @@ import pytest
 from leaks import hidden_lines, squeeze
 
 from attnkit import checks
+from bookext.instructor import names
 from bookext.lint import pages
+from bookext.setup_cells import set_up
 from classroom.assign import ROOT, assign
 
 CHAPTERS = [path for path in pages(ROOT) if re.match(r"\d\d-", path.name)]
@@ -37,6 +39,16 @@ def test_each_chapter_has_three_to_six_exercises_and_an_experiment_among_them(ma
         kinds = [type(checks.exercise(question.check)) for question in asked]
         assert 3 <= len(asked) <= 6, notebook.file
         assert checks.ExperimentExercise in kinds and notebook.setup, notebook.file
+
+
+@EACH
+def test_set_up_without_the_books_asserts_still_gives_every_name(made, chapter):
+    """A grader leaves them out; what a later cell reads must not go with them."""
+    path = made.folder / "instructor" / f"{chapter.stem}.ipynb"
+    cells = {c.id: c.source for c in nbformat.reads(path.read_text("utf-8"), as_version=4).cells}
+    (notebook,) = (n for n in made.notebooks if n.chapter == chapter.stem)
+    for source in map(cells.get, notebook.setup):
+        assert names(set_up(source, hidden=True))[0] == names(source)[0], source
 
 
 @EACH
