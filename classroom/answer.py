@@ -28,6 +28,8 @@ Probe = Callable[[object], Mapping[str, np.ndarray]]
 _KEYS = ("right", "misconceptions", "holds", "draw", "key")
 #: Records that are not of a call.
 _NO_CALLS = {"answer", "prediction", "explanation", "measure"}
+#: Failures of one cell behind which a notebook goes on with the next.
+_NOT_THE_END = {"raised-outside", "name-not-defined"}
 _NO_ROOM = ("can't allocate memory", "std::bad_alloc")
 _NO_THREAD = ("can't start new thread", "Resource temporarily unavailable")
 
@@ -135,7 +137,11 @@ def _take_keys_away(namespace: dict[str, object]) -> None:
 
 
 def _evaluated(sources: list[str], expression: str, namespace: dict[str, object]) -> object:
-    """Run the cells and give the value of the expression."""
+    """Run the cells and give the value of the expression.
+
+    As in a notebook, what a cell has defined before it raises an error is there: an answer with
+    the stub's last line still behind it is an answer.
+    """
     names = [f"<answer cell {number}>" for number in range(1, len(sources) + 1)]
     codes = []
     for source, name in zip(sources, names, strict=True):
@@ -148,9 +154,21 @@ def _evaluated(sources: list[str], expression: str, namespace: dict[str, object]
         except BaseException as error:  # so deep or so large that it cannot be read
             detail = f"{type(error).__name__}: {_text(error)}"
             raise Trouble("syntax-error", _short(detail) + _which(name, names), None) from None
+    asked = compile(expression, "<expression>", "eval")
+    for name in asked.co_names:  # the notebook may use the name for something of its own
+        namespace.pop(name, None)
+    stopped: Trouble | None = None
     for code in codes:
-        _attempt(lambda code=code: exec(code, namespace), names)
-    return _attempt(lambda: eval(compile(expression, "<expression>", "eval"), namespace), names)
+        try:
+            _attempt(lambda code=code: exec(code, namespace), names)
+        except Trouble as trouble:
+            if trouble.args[0] not in _NOT_THE_END:
+                raise
+            stopped = stopped or trouble
+    try:
+        return _attempt(lambda: eval(asked, namespace), names)
+    except Trouble as trouble:
+        raise (stopped or trouble) from None
 
 
 def _attempt(act: Callable[[], object], names: list[str]) -> object:

@@ -10,11 +10,6 @@ import pytest
 from attnkit import checks
 from classroom.worker import Job, Limits, Ran, Workers
 
-SETUP = (
-    "import numpy as np\nimport torch\nfrom myst_nb import glue\n\n%xmode Minimal",
-    "import os\nseen_by_the_set_up = {'SECRET_TOKEN'} & os.environ.keys() | set(os.listdir())\n"
-    "glue('number', 1, display=False)\nassert 1 == 2, 'a number of the book'",
-)
 SHORT = Limits(seconds=4, memory_mb=400, output_kb=64, processes=8, files_mb=4)
 RIGHT = """\
 def attention(query, key, value):
@@ -23,6 +18,12 @@ def attention(query, key, value):
     weights = weights / weights.sum(axis=-1, keepdims=True)
     return weights @ value, weights
 """
+SETUP = (
+    "import numpy as np\nimport torch\nfrom myst_nb import glue\n\n%xmode Minimal",
+    "import os\nseen_by_the_set_up = {'SECRET_TOKEN'} & os.environ.keys() | set(os.listdir())\n"
+    "glue('number', 1, display=False)\nassert 1 == 2, 'a number of the book'",
+    RIGHT.replace("attention", "solved"),
+)
 
 
 class Answer(NamedTuple):
