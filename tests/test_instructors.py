@@ -10,7 +10,8 @@ from bookext.source import read_page
 CHAPTERS = Path(__file__).parent.parent / "chapters"
 PAGE = (CHAPTERS / "a09-instructors.md").read_text("utf-8")
 ROW = re.compile(
-    r"^\| \{ref\}`ch(\d+)` \| .+ \| (\d+) min \| (\d+) in (\d+) min \| (\d+) \((\d+)\) \|$", re.M
+    r"^\| (\d+) \| \{ref\}`ch\1` \| .+ \| (\d+) min \| (\d+) in (\d+) min \| (\d+) \((\d+)\) \|$",
+    re.M,
 )
 
 
