@@ -9,6 +9,7 @@ DIR/handout.html       a page to hand out
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -105,13 +106,18 @@ def load(folder: Path) -> Assignment:
             f"{folder} is no assignment: it has no {QUESTIONS}. Make one: "
             f"python -m classroom assign 3 --to {folder}"
         ) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except json.JSONDecodeError as error:
+        raise ClassroomError(
+            f"{path} cannot be read: {error}. Points are written 2 or 2.5, with no comma inside."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
         raise ClassroomError(f"{path} cannot be read: {error}") from None
     try:
         if plain.pop("format") != FORMAT:
             raise ClassroomError(f"{path} was written by another version; run assign again")
         notebooks = tuple(Notebook(**{**n, "setup": tuple(n["setup"])}) for n in plain["notebooks"])
         questions = tuple(_question(q) for q in plain["questions"])
+        _check_points(questions, path)
         parts = {"notebooks": notebooks, "questions": questions, "folder": Path(folder)}
         return Assignment(**{**plain, **parts})
     except (KeyError, TypeError, AttributeError) as error:
@@ -121,3 +127,15 @@ def load(folder: Path) -> Assignment:
 def _question(plain: dict) -> Question:
     lists = {key: tuple(plain[key]) for key in ("answers", "stubs", "solutions")}
     return Question(**{**plain, **lists, "rubric": tuple(Criterion(**c) for c in plain["rubric"])})
+
+
+def _check_points(questions: tuple[Question, ...], path: Path) -> None:
+    """Points are typed by hand: what is no number stops here, not in the middle of a table."""
+    for question in questions:
+        points = question.points
+        number = isinstance(points, int | float) and not isinstance(points, bool)
+        if not number or not math.isfinite(points) or points < 0:
+            raise ClassroomError(
+                f"{path}: the points of {question.id} are {json.dumps(points)}; a number such as "
+                "2 or 2.5 is expected, 0 or more, without quotes"
+            )

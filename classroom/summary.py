@@ -38,7 +38,7 @@ def _places(done: Grading) -> Iterator[str]:
 def _look(done: Grading) -> Iterator[str]:
     lines = done.look
     if lines:
-        yield f"{len(lines)} need a look:"
+        yield f"{len(lines)} {'needs' if len(lines) == 1 else 'need'} a look:"
         yield from (f"  {line}" for line in lines[:MOST_LINES])
         if len(lines) > MOST_LINES:
             yield f"  and {len(lines) - MOST_LINES} more: see grades.csv"

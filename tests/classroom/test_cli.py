@@ -10,7 +10,7 @@ from class_samples import FILE, RIGHT, WRONG, Class, notebook
 
 import classroom.assign
 from classroom.__main__ import main
-from classroom.assignment import Assignment, ClassroomError
+from classroom.assignment import Assignment, ClassroomError, Question, load
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,6 +40,19 @@ def test_what_can_be_put_right_is_one_message(to, tmp_path, capsys):
     assert main(["grade", *map(str, arguments)]) == 2
     said = capsys.readouterr()
     assert said.out == "" and len(said.err.splitlines()) == 1 and "Traceback" not in said.err
+
+
+@pytest.mark.parametrize("typed", ['"4"', "-1", "NaN", "true", "null", "2,5"])
+def test_points_that_are_no_number_are_one_message(typed, tmp_path, capsys):
+    question = Question("ch3-x-test", FILE, "ex-ch3-x", "X", "open", 2.0, ("ch3-x",))
+    path = Assignment("ch3", (), (question,), folder=tmp_path).save()
+    assert load(tmp_path).questions == (question,)
+    path.write_text(path.read_text("utf-8").replace('"points": 2.0', f'"points": {typed}'))
+    (tmp_path / "sub").mkdir()
+    sub, to = str(tmp_path / "sub"), str(tmp_path / "out" / "grades.csv")
+    assert main(["grade", sub, "--assignment", str(tmp_path), "--to", to]) == 2
+    said = capsys.readouterr().err
+    assert "questions.json" in said and "2 or 2.5" in said and said.count("\n") == 1
 
 
 def test_assign_takes_ids_from_a_file(tmp_path, monkeypatch, capsys):
