@@ -211,7 +211,8 @@ def _foot(report: Report) -> str:
     look = ""
     if report.look:
         look = (
-            f"<p>{many(report.look, 'submission')} need a look: see that column of grades.csv.</p>"
+            f"<p>{many(report.look, 'submission needs', 'submissions need')} a look: see that "
+            "column of grades.csv.</p>"
         )
     here = report.students - report.empty
     few = ""

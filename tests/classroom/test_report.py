@@ -37,6 +37,7 @@ def page(report):
 
 def test_every_question_is_counted(report):
     assert (report.students, report.empty, report.look) == (11, 1, 1)
+    assert "1 submission needs a look" in report_page(report, "grades")
     variance, letters, explain = report.questions
     assert (variance.students, variance.right, variance.nothing) == (10, 5, 2)
     assert [(m.name, m.count, m.named) for m in variance.mistakes] == [
