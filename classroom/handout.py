@@ -97,8 +97,8 @@ CHECK = """\
 <p>It gives what it recognises a name, shows the smallest input on which the answer is wrong, what
 was expected and what came, and names the section to read again. Read that section, try the input
 by hand, and ask the check again, as often as you like: nobody counts.</p>
-<p>If you think that the check is wrong, say so in a comment in the answer cell: a person decides.
-</p>
+<p>If you think that the check is wrong, tell your instructor, who decides: a check reads no
+comments.</p>
 """
 PRIVATE = """\
 <p>Some questions have no check in the notebook: they are checked when they are handed in.</p>

@@ -166,6 +166,7 @@ def test_questions_say_what_is_run_and_what_is_read(made):
 
 def test_the_handout_is_one_page_for_paper_and_telephone(made):
     page = (made.folder / "handout.html").read_text("utf-8")
+    assert "tell your instructor" in page  # nobody sees a comment in a checked cell
     assert '<html lang="en">' in page and "width=device-width" in page
     assert "size: A4" in page and "prefers-color-scheme: dark" in page
     assert not re.search(r"<script|<link|src=|https?:|\b20\d\d\b", page)
