@@ -120,7 +120,7 @@ What this does not protect against
   strangers' work on a machine that may be lost.
 - Reading what is shown: Python, the installed packages and the public part of attnkit, whose own
   functions solve some exercises. An answer that only calls them computes the right thing and is
-  scored so; you see its text.
+  scored so. A note tells of an import of them; the text is in the student's notebook.
 - The right answers in memory: the process that runs an answer was copied from one that knows the
   exercises. What knows the right answer is taken away before the answer begins, and a determined
   search of the memory may still find parts of it. Such a search stands in the answer's text.
