@@ -34,9 +34,10 @@ ASSIGN = f"""\
 The book must have been built (make book). In DIR:
   student/         what the class gets: a notebook for each chapter; with --seed-from a folder for
                    each student
-  instructor/      the same with solutions and hidden tests; never hand it out; with --seed-from
-                   answers.csv, which says what each copy has
+  instructor/      the same with solutions and hidden tests; never hand it out
   questions.json   questions and points; points may be changed
+  answers.csv      with --seed-from: what each copy has
+  bank/            with --bank: the checks of your questions
   handout.html     a page for the class
 
 examples:

@@ -21,7 +21,7 @@ from classroom.notebooks import student_copy, text
 from classroom.variation import folder_of
 
 #: Where the checks of a bank lie in the folder, so that grading needs nothing from elsewhere.
-BANK = "instructor/bank"
+BANK = "bank"
 COLUMNS = ("student", "folder", "variation", "notebook", "question", "data", "answer")
 
 
@@ -92,7 +92,7 @@ def write(made: Assignment, sources: Sources) -> None:
                 _put(place / file, text(notebook))
         _put(made.folder / "handout.html", handout(made, sources.notebooks, sources.known))
         if made.variations:
-            _put(made.folder / "instructor" / "answers.csv", _answers(made, sources))
+            _put(made.folder / "answers.csv", _answers(made, sources))
         if made.bank:
             _copy_checks(sources.bank, made.folder / made.bank)
     except OSError as error:

@@ -166,6 +166,8 @@ def make_class(assignment: Assignment, students: int, to: Path) -> list[str]:
 def timed(command: list[str], folder: Path) -> dict[str, float]:
     """Run a command; seconds on the clock and of processor time."""
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    # nbgrader calls alembic, which lies beside this Python
+    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(command, cwd=folder, env=environment)
     seconds = time.perf_counter() - start

@@ -339,6 +339,7 @@ def test_the_names_are_many_and_their_links_are_sections_of_the_chapter():
     for id, least in {"ch3-attention": 20, "ch3-variance": 8, "ch3-fold-scale": 8}.items():
         assert sum(row.id == id for row in rows) >= least
     sections = {"scale", "variance", "softmax", "shapes", "reparam", "soft-lookup", "numpy"}
+    sections |= {"gradient", "training"}
     assert {row.link for row in rows if row.id.startswith("ch3")} == {f"ch3-{s}" for s in sections}
 
 

@@ -27,7 +27,7 @@ def fill(notebook: Path, answers: dict[str, str], to: Path) -> None:
 
 def done(step: dict) -> None:
     if not step["success"]:
-        sys.exit(step.get("error") or step.get("log"))
+        sys.exit(f"{step.get('log')}\n{step.get('error')}")
 
 
 def main(course: Path, assignment: str) -> dict[str, dict[str, float | None]]:

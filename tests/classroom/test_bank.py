@@ -69,7 +69,7 @@ def test_students_have_no_check_of_it_and_the_instructor_has_it_in_the_folder(ma
 
 
 def test_given_values_differ_by_student_and_the_key_is_right(made):
-    key = (made.folder / "instructor" / "answers.csv").read_text("utf-8")
+    key = (made.folder / "answers.csv").read_text("utf-8")
     texts = set()
     for student, code in made.variations.items():
         text = text_of(made.folder / "student" / student / "questions.ipynb")
@@ -99,7 +99,7 @@ def test_a_bank_alone_is_an_assignment(tmp_path):
     assert made.name == "bank-example_bank"
     assert [n.file for n in made.notebooks] == ["questions.ipynb"]
     plain = json.loads((made.folder / "questions.json").read_text("utf-8"))
-    assert plain["bank"] == "instructor/bank" and not plain["variations"]
+    assert plain["bank"] == "bank" and not plain["variations"]
 
 
 PAGE = (EXAMPLE / "questions.md").read_text("utf-8")

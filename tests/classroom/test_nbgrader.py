@@ -26,6 +26,7 @@ def scores(made, folder, wanted):
     (folder / "wanted.json").write_text(json.dumps(wanted), "utf-8")
     bank = str(made.folder / made.bank) if made.bank else ""
     own = {"PYTHONPATH": str(ROOT), "ATTNKIT_BANK": bank}
+    own["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])  # alembic
     for kind in ("JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"):
         own[kind] = str(folder / kind.lower())  # no kernel or setting of this machine's user
     done = subprocess.run(
