@@ -4,6 +4,8 @@ DIR/questions.json     the instructor's: questions, points, keys (solutions are 
 DIR/student/           for the class: a notebook per chapter; with ``--seed-from`` a folder per id
 DIR/instructor/        the same notebooks with solutions and hidden tests, as nbgrader's source/
 DIR/handout.html       a page to hand out
+DIR/answers.csv        with ``--seed-from``: what each copy has
+DIR/bank/              with ``--bank``: the checks of the instructor's own questions
 """
 
 from __future__ import annotations
