@@ -73,7 +73,7 @@ def grade(
     sections = Sections(asked, book)
     with locked(to.parent / STORE):
         store = Store(to.parent / STORE)
-        _claim(to.parent / STORE / "assignment", asked.name)
+        _claim(to.parent / STORE / "assignment", asked.name, assignment.resolve())
         handed_in = find(submissions, asked)
         made = plan(handed_in, asked)
         hide = hidden(submissions, assignment, to)
@@ -103,14 +103,16 @@ def hidden(submissions: Path, assignment: Path, to: Path) -> list[Path]:
     return [path for path in (p.resolve() for p in paths) if path not in shown]
 
 
-def _claim(path: Path, name: str) -> None:
+def _claim(path: Path, name: str, folder: Path) -> None:
     """Keep the results of two assignments apart: form and pages have the same names for both."""
-    if path.exists() and (other := path.read_text("utf-8").strip()) != name:
+    mine = f"{name}, {folder}"
+    if path.exists() and (other := path.read_text("utf-8").strip()) != mine:
         raise ClassroomError(
             f"{path.parent.parent} holds the results of another assignment, {other}: name another "
-            "folder with --to, so that its form and pages are not overwritten"
+            "folder with --to, so that its form and pages are not overwritten. If it is the same "
+            f"assignment, moved to another place, delete {path}"
         )
-    write_file(path, f"{name}\n")
+    write_file(path, f"{mine}\n")
 
 
 def _check_places(submissions: Path, to: Path) -> None:

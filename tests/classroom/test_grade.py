@@ -315,7 +315,12 @@ def test_two_assignments_do_not_share_a_folder_of_results(school):
     school.grade()
     assignment(school.assignment, name="ch4")
     school.to = school.to.with_name("week2.csv")
-    with pytest.raises(ClassroomError, match="results of another assignment, ch3"):
+    with pytest.raises(ClassroomError, match="results of another assignment, ch3, "):
+        school.grade()
+    assignment(school.assignment)
+    school.grade()
+    school.assignment = school.assignment.rename(school.assignment.with_name("another"))
+    with pytest.raises(ClassroomError, match="moved to another place"):
         school.grade()
 
 
