@@ -168,7 +168,7 @@ def _assign(asked: argparse.Namespace) -> int:
         + (f", {many(len(made.variations), 'student')}" if made.variations else "")
     )
     print(f"Hand out {made.folder / 'student'} and {made.folder / 'handout.html'}.")
-    print(f"Keep {made.folder / 'instructor'} to yourself: it holds the solutions.")
+    print("Keep what else is there to yourself: solutions, hidden tests and keys.")
     return DONE
 
 

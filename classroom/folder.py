@@ -154,7 +154,7 @@ def _rounded(value: Any) -> str:
         return ", ".join(f"{name} = {_rounded(one)}" for name, one in value.items())
     if isinstance(value, list | tuple) or getattr(value, "ndim", 0):
         return "(" + ", ".join(map(_rounded, value)) + ")"
-    return f"{float(value):.4g}"
+    return f"{float(value):.8g}"  # 15002 and not 1.5e+04
 
 
 def _cell(value: str) -> str:

@@ -1,5 +1,6 @@
 """Every chapter of the built book as an assignment, with a copy for each of two students."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -75,3 +76,17 @@ def test_a_copy_holds_the_data_that_its_checks_expect(made, chapter):
             if isinstance(mine, checks.NumbersExercise):
                 lines = text.splitlines()
                 assert all(f"{k} = {v!r}" in " ".join(lines) for k, v in mine.given.items())
+
+
+def test_what_the_key_says_is_right_for_the_copy_that_it_names(made):
+    """As it stands in the table: a number that was rounded too far is no key."""
+    with (made.folder / "answers.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["answer"]]
+    by_id = {question.id: question.check for question in made.questions}
+    assert len(rows) > 12 * len(made.variations)
+    for row in rows:
+        exercise = checks.exercise(by_id[row["question"]], row["variation"])
+        numbers = [float(number) for number in re.findall(r"-?[\d.]+(?:e[+-]\d+)?", row["answer"])]
+        letters = isinstance(exercise, checks.ChoiceExercise)
+        answer = row["answer"] if letters else numbers if len(numbers) > 1 else numbers[0]
+        assert exercise.diagnose(exercise.probe(answer)).passed, row
