@@ -13,6 +13,7 @@ import time
 import numpy as np
 import pytest
 import torch
+from answers import Sneaky
 
 from attnkit import checks
 from attnkit.checks import (
@@ -62,21 +63,6 @@ def waits(d_key, std, scale):
 
 async def sleeps(d_key, std):
     return d_key
-
-
-class Sneaky:
-    """Equals everything, and is nothing."""
-
-    def __eq__(self, other):
-        return True
-
-    __hash__ = None
-
-    def __array__(self, dtype=None, copy=None):
-        raise OSError("no")
-
-    def __str__(self):
-        raise OSError("no")
 
 
 class Unspeakable(Exception):

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from answers import Sneaky
 from exercises import EXPERIMENT, LONG_ENOUGH
 
 from attnkit import checks
@@ -43,16 +44,6 @@ def named(verdict, name):
 )
 def test_a_prediction_may_be_any_number_in_the_range(prediction):
     named(diagnosed(prediction), "right")
-
-
-class Sneaky:
-    def __eq__(self, other):
-        return True
-
-    __hash__ = None
-
-    def __array__(self, dtype=None, copy=None):
-        raise OSError("no")
 
 
 class Hidden(str):
