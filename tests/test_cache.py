@@ -58,6 +58,17 @@ def test_chapters_and_compiled_files_do_not_count(tree):
     assert cache.fingerprint(tree) == before
 
 
+def test_what_measures_the_chapters_is_not_what_they_run_on(tree):
+    before = cache.fingerprint(tree)
+    for folder in ("attnkit/verify", "attnkit/data"):
+        (tree / folder).mkdir()
+    (tree / "attnkit/verify/run.py").write_text("x = 1\n")
+    (tree / "attnkit/data/printed.json").write_text("{}\n")
+    assert cache.fingerprint(tree) == before
+    (tree / "attnkit/verified.py").write_text("x = 1\n")
+    assert cache.fingerprint(tree) != before
+
+
 def test_the_number_of_threads_counts_and_the_callers_choice_stands(tree, monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setenv("MKL_NUM_THREADS", "7")
