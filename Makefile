@@ -66,6 +66,14 @@ test-nbgrader: book # two whole chapters, generated and graded by nbgrader; some
 test-hostile: setup # every answer that attacks the grader; `make test` has six of them
 	$(BIN)/python -m pytest -m "hostile or not hostile" tests/classroom/test_hostile.py
 
+.PHONY: package test-package
+package: setup # attnkit as wheel and sdist, in dist
+	rm -rf dist
+	$(BIN)/python -m release.package dist
+
+test-package: package # both in empty environments, with attnkit's own tests; some minutes, downloads
+	$(BIN)/python -m release.installed dist -n $(JOBS)
+
 bench: setup ## ratios against the peers, in one run
 	$(BIN)/python -m benchmarks
 
