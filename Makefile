@@ -29,6 +29,7 @@ setup: $(VENV)/.ready ## the virtual environment alone
 
 book: setup ## build the book; prints where to look
 	$(BIN)/jupyter-book build . -W -n --keep-going
+	@$(BIN)/python -m bookext.timing_report
 	@echo
 	@echo "Open $(SITE)/index.html, or: make serve"
 
@@ -51,10 +52,11 @@ rules: setup
 	$(BIN)/python -m bookext.lint
 
 lint: setup ## ruff, pyright, import-linter, and the lint of the chapters
-	@$(MAKE) --no-print-directory -j 2 types rules
+	@$(BIN)/python -m bookext.timing_report lint $(MAKE) --no-print-directory -j 2 types rules
 
 # The course's matrices are small: a thread for each core waits for the other process's threads.
 test: export OMP_NUM_THREADS ?= 1
+test: export TESTS_BEGAN := $(shell date +%s)
 test: lint book ## every test: lint, book, unit tests, notebooks, browser
 	$(BIN)/python -m pytest -n $(JOBS)
 

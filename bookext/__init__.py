@@ -19,6 +19,7 @@ PARTS: list[str] = [
     "search",
     "widgets",
     "former",
+    "timing",
 ]
 
 

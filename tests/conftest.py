@@ -16,6 +16,8 @@ import pytest
 
 sys.modules.setdefault("rfc3987_syntax", None)  # bookext/kernels.py says why
 
+import times  # noqa: E402
+
 #: Tests with a page of the book in brackets, ``test_x[chapters/01-name]``: each page is a piece.
 BY_PAGE = re.compile(
     r"(tests/notebooks/test_nbval\.py::test_chapter|tests/browser/test_pages\.py::).*\[(\S+)\]"
@@ -56,6 +58,12 @@ def in_order(pieces: Mapping[str, int]) -> list[str]:
             begins[name] = done / whole
             done += length[name]
     return sorted(begins, key=begins.__getitem__)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """``make test`` ends with a table of its times."""
+    if plugin := times.plugin(config):
+        config.pluginmanager.register(plugin)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
