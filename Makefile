@@ -68,13 +68,16 @@ test-nbgrader: book # two whole chapters, generated and graded by nbgrader; some
 test-hostile: setup # every answer that attacks the grader; `make test` has six of them
 	$(BIN)/python -m pytest -m "hostile or not hostile" tests/classroom/test_hostile.py
 
-.PHONY: package test-package
+.PHONY: package test-package release-check
 package: setup # attnkit as wheel and sdist, in dist
 	rm -rf dist
 	$(BIN)/python -m release.package dist
 
 test-package: package # both in empty environments, with attnkit's own tests; some minutes, downloads
 	$(BIN)/python -m release.installed dist -n $(JOBS)
+
+release-check: setup # whether this tree can go out as the version it says
+	$(BIN)/python -m release.ready
 
 bench: setup ## ratios against the peers, in one run
 	$(BIN)/python -m benchmarks
