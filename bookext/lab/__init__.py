@@ -1,0 +1,1 @@
+"""The course in JupyterLab: a learner's own copies of the notebooks, or the chapters themselves."""
