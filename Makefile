@@ -10,7 +10,7 @@ SITE   := _build/html
 BUILT  := _build/.book
 BIN    := $(VENV)/bin
 
-.PHONY: help setup book serve lab lab-source lint test bench clean
+.PHONY: help setup book serve pdf lab lab-source lint test bench clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1	/'
 
@@ -35,6 +35,9 @@ book: setup ## build the book; prints where to look
 serve: book ## build the book and show it on http://localhost:8000
 	$(BIN)/python -m webbrowser http://localhost:$(PORT) || true
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
+
+pdf: book ## the book as PDF, and each page: _build/pdf
+	$(BIN)/python -m bookext.pdf
 
 # The notebooks come from the book: it is built where there is none, or where a page has changed.
 $(BUILT): $(wildcard chapters/*.md) intro.md | setup

@@ -190,7 +190,7 @@ def copy_assets(app):
     target = Path(app.outdir, "_static")
     (target / "fonts").mkdir(parents=True, exist_ok=True)
     fonts = [f"fonts/{name}.woff2" for name in (*FONTS, "latin-modern-math")]
-    for name in ["book.css", "book.js", "book-search.js", *fonts]:
+    for name in ["book.css", "book.js", "book-search.js", "print.css", "print.js", *fonts]:
         copyfile(ASSETS / name, target / name)
 
 
@@ -225,7 +225,9 @@ def redirect(app, error):
 
 def setup(app):
     app.add_css_file("book.css", priority=100)
-    app.add_js_file("book.js", loading_method="defer")
+    app.add_css_file("print.css", priority=900, media="print")
+    for script in ("book.js", "print.js"):
+        app.add_js_file(script, loading_method="defer")
     app.connect("config-inited", use, priority=900)
     app.connect("builder-inited", copy_assets)
     app.connect("doctree-resolved", open_by_details, priority=900)

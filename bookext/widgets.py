@@ -11,12 +11,14 @@ picture and view together, before myst-nb chooses one mime type; a late one, whe
 views stay on the page, reduces the state to them. The picture's text and size are alttext.py's.
 """
 
+import html
 import json
 import math
 import re
 from collections import Counter
 from pathlib import Path
 from shutil import copyfile
+from textwrap import shorten
 
 from docutils import nodes
 from myst_nb.core.render import WIDGET_STATE_MIMETYPE, WIDGET_VIEW_MIMETYPE, load_mime_renders
@@ -51,6 +53,9 @@ REFERENCE = re.compile(r"(?:IPY_MODEL_|anywidget:)(\w+)$")
 LINKS = ("LinkModel", "DirectionalLinkModel")
 #: The same as in widget-host.js: a module that is an address or imports from one is never loaded.
 REMOTE = re.compile(r"^\s*https?://|\b(?:from|import)\s*\(?\s*[\"'`]https?://", re.IGNORECASE)
+#: The caption on paper: the first sentence of the picture's text, no longer than that.
+FIRST_SENTENCE = re.compile(r".*?[.?!](?=\s|$)|.*", re.DOTALL)
+LONGEST_CAPTION = 180
 SHARED_FROM = 256  # characters: below that, a reference saves nothing
 
 logger = logging.getLogger(__name__)
@@ -303,9 +308,29 @@ def depart_view(self, node):
         self.body.append("</noscript>\n")
         view = {"version_major": 2, "version_minor": 0, "model_id": node["model_id"]}
         self.body.append(script(WIDGET_VIEW_MIMETYPE, view))
+        if not node["inline"]:
+            self.body.append(_on_paper(self, node))
     else:
         self.body.append(f'<{_line(node)} class="attn-note">{node["note"]}</{_line(node)}>\n')
     self.body.append(f"</{_tag(node)}>\n")
+
+
+def _on_paper(translator, node):
+    """The line under a printed picture: what it shows, and where it moves."""
+    shown = next((image.get("alt", "") for image in node.findall(nodes.image)), "")
+    shown = shorten(FIRST_SENTENCE.match(shown)[0], LONGEST_CAPTION, placeholder=" …")
+    base = translator.builder.config.html_baseurl
+    where = "on the page"
+    if base:
+        docname = translator.builder.current_docname
+        address = f"{base.rstrip('/')}/{translator.builder.get_target_uri(docname)}"
+        section = node
+        while section is not None and not isinstance(section, nodes.section):
+            section = section.parent
+        address = html.escape(address + (f"#{section['ids'][0]}" if section else ""))
+        where = f'at <a class="printed" href="{address}">{address}</a>'
+    words = html.escape(f"{shown} ".lstrip(), quote=False)
+    return f'<p class="attn-paper">{words}Interactive {where}.</p>\n'
 
 
 def _tag(node):

@@ -134,7 +134,7 @@
     for (const part of links.keys()) watch.observe(part);
   }
 
-  // --- boxes that open: by a link into them, and for printing
+  // --- boxes that open by a link into them
   function unfold(target) {
     for (let box = target?.closest("details"); box; box = box.parentElement.closest("details")) {
       box.open = true;
@@ -161,18 +161,6 @@
     follow();
     unfoldHash();
     addEventListener("hashchange", unfoldHash);
-    addEventListener("beforeprint", () => {
-      for (const box of document.querySelectorAll("details:not([open])")) {
-        box.open = true;
-        box.dataset.printed = "";
-      }
-    });
-    addEventListener("afterprint", () => {
-      for (const box of document.querySelectorAll("details[data-printed]")) {
-        box.open = false;
-        delete box.dataset.printed;
-      }
-    });
     addEventListener("keydown", (event) => {
       if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key === "k") {
         event.preventDefault();

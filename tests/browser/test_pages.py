@@ -174,14 +174,6 @@ def axe(page, name: str, *, colours_only: bool = False) -> list[str]:
     return described([one for one in found if one["id"] not in EXCEPTIONS], name)
 
 
-@pytest.mark.parametrize("paper", ["A4", "Letter"])
-def test_the_formula_sheet_is_one_sheet(site, open_page, paper):
-    page = open_page(f"{site}chapters/a04-formulas.html").page
-    margin = dict.fromkeys(("top", "bottom", "left", "right"), "15mm")
-    printed = page.pdf(format=paper, margin=margin)
-    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
-
-
 def test_no_page_is_wider_than_a_phone(whole_page, first_look):
     page = first_look(whole_page, 360).page
     for width in (320, 360):

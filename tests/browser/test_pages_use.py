@@ -1,4 +1,4 @@
-"""Using a page: keyboard, colours, search, formulas, boxes, paper, and no JavaScript at all.
+"""Using a page: keyboard, colours, search, formulas, boxes, and no JavaScript at all.
 
 On a small book that has every element of a chapter, built with the same extensions.
 """
@@ -208,17 +208,6 @@ def test_a_page_is_whole_without_javascript(address, open_page):
     dark = open_page(address, java_script_enabled=False, scheme="dark").page
     colours = [p.evaluate("getComputedStyle(document.body).backgroundColor") for p in (page, dark)]
     assert colours[0] != colours[1]
-
-
-def test_on_paper_only_the_text_is_left_and_boxes_are_open(address, open_page):
-    page = open_page(address, scheme="dark").page
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print", color_scheme="light")
-    for left_out in (".bar", ".chapters", ".here", ".turn", ".copy"):
-        assert page.locator(left_out).first.is_hidden(), left_out
-    assert page.locator("article details:not([open])").count() == 0
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.locator("article details[open]").count() == 0
 
 
 def test_whoever_wants_less_motion_gets_none(address, open_page):
