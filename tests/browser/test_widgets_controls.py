@@ -14,7 +14,7 @@ from matplotlib.image import imread
 from numeral_samples import length_widget, translation_widget
 from playwright.sync_api import expect
 from threshold_samples import threshold_widget, two_models
-from widget_page import spoken, unfold
+from widget_page import WidgetPage, spoken, unfold
 
 from attnkit.widgets import (
     BottleneckGame,
@@ -349,12 +349,36 @@ def widgets_of_all_kinds(board):
     board.unfold_all()
 
 
+@pytest.fixture(scope="module")
+def everything(browser):
+    """``everything(width, theme)``: a page with all kinds of widgets, which take long to mount.
+
+    There are two, one with a mouse and one for fingers; what a test asks of them changes nothing.
+    """
+    boards = {}
+
+    def look(width, theme="light"):
+        phone = width < 400
+        if phone not in boards:
+            context = browser.new_context(viewport={"width": width, "height": 800}, has_touch=phone)
+            boards[phone] = WidgetPage(context.new_page())
+            widgets_of_all_kinds(boards[phone])
+        board = boards[phone]
+        board.page.set_viewport_size({"width": width, "height": 800})
+        board.page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
+        board.settled()
+        return board
+
+    yield look
+    for board in boards.values():
+        assert board.errors == []
+        board.page.context.close()
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 320])
-def test_axe_finds_nothing(open_board, theme, width):
-    board = open_board(viewport={"width": width, "height": 800})
-    board.page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
-    widgets_of_all_kinds(board)
+def test_axe_finds_nothing(everything, theme, width):
+    board = everything(width, theme)
     found = violations(board.page, {"runOnly": OF_COLOURS} if theme == "dark" else {})
     assert not found, "\n".join(described(found, theme))
 
@@ -380,9 +404,8 @@ def luminance(colour):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_graphics_stand_out(board, theme):
-    board.page.evaluate("(t) => { document.documentElement.dataset.theme = t; }", theme)
-    widgets_of_all_kinds(board)
+def test_graphics_stand_out(everything, theme):
+    board = everything(1000, theme)
     ground = luminance(GROUNDS[theme])
     for selector, name in [
         (".done .aw-bars", "fill"),
@@ -428,9 +451,8 @@ def test_graphics_stand_out(board, theme):
         assert (high + 0.05) / (low + 0.05) >= 3, f"{selector}: {colour} on {GROUNDS[theme]}"
 
 
-def test_nothing_overflows_320_pixels(open_board):
-    board = open_board(viewport={"width": 320, "height": 640}, has_touch=True)
-    widgets_of_all_kinds(board)
+def test_nothing_overflows_320_pixels(everything):
+    board = everything(320)
     assert board.page.evaluate("document.documentElement.scrollWidth") == 320
     outside = board.page.evaluate(
         """() => [...document.querySelectorAll(".aw-root *")]
@@ -498,9 +520,8 @@ def test_the_toggle_of_a_table_is_a_control_on_any_page(open_board):
     assert toggle.evaluate(turned) == "45deg"
 
 
-def test_targets_are_large_enough_for_a_finger(open_board):
-    board = open_board(viewport={"width": 360, "height": 640}, has_touch=True)
-    widgets_of_all_kinds(board)
+def test_targets_are_large_enough_for_a_finger(everything):
+    board = everything(360)
     small = board.page.evaluate(
         """() => [...document.querySelectorAll("button, input, select, summary")]
              .map((node) => node.closest(".aw-check") ?? node)
@@ -512,8 +533,8 @@ def test_targets_are_large_enough_for_a_finger(open_board):
     assert small == []
 
 
-def test_no_ids_and_a_name_for_every_control(board):
-    widgets_of_all_kinds(board)
+def test_no_ids_and_a_name_for_every_control(everything):
+    board = everything(1000)
     assert board.page.locator("main [id]").count() == 0
     nameless = board.page.evaluate(
         """() => [...document.querySelectorAll("main :is(input, button, select)")].filter((c) =>
