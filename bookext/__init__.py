@@ -4,14 +4,18 @@ from importlib import import_module
 
 #: In the order in which they are set up.
 PARTS: list[str] = [
+    "address",
     "kernels",
     "cache",
     "failures",
     "ahead",
     "public",
     "kernel_only",
+    "wheel",
     "notebooks",
     "instructor",
+    "launch",
+    "binder",
     "alttext",
     "language",
     "mathml",
@@ -19,6 +23,8 @@ PARTS: list[str] = [
     "search",
     "widgets",
     "former",
+    "offline",
+    "promised",
     "timing",
 ]
 

@@ -90,6 +90,18 @@ class InstructorNotebook(PageNotebook):
             holds = (n for n, e in enumerate(self.exercises) if index in e.cells)
             self.inside.append(next(holds, None))
 
+    def installs(self) -> bool:
+        """A student on Colab needs it as any reader does; without a site there is no wheel where
+        an assignment is, and the instructor says what to install."""
+        return bool(self.app.config.html_baseurl)
+
+    def add_installation(self) -> None:
+        count = len(self.cells)
+        super().add_installation()
+        new = len(self.cells) - count
+        self.inside[1:1] = [None] * new
+        self.origin = {place + new: cell for place, cell in self.origin.items()}
+
     def program(self, cell: Cell) -> str | None:
         return cell.source
 

@@ -13,14 +13,15 @@ import base64
 import hashlib
 import mimetypes
 import posixpath
-from html import escape
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import nbformat
 
 from bookext.executed import export
+from bookext.install import install_cells, install_line
 from bookext.markdown import Writer, raw_myst
+from bookext.needs import needs
 from bookext.public import graded, strip_markdown, stripped
 from bookext.references import references
 from bookext.setup_cells import set_up
@@ -29,10 +30,6 @@ from bookext.source import Cell, Page, SourceError, read_page
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 NBGRADER = ("grade", "grade_id", "locked", "points", "schema_version", "solution", "task")
 HIDDEN_TAGS = {"remove-cell", "hide-input"}
-NOTEBOOK_LINK = '<a href="{notebook}" download>notebook</a> · '
-DOWNLOADS = (
-    '<p class="page-downloads">Download: {link}<a href="{source}" download>MyST source</a></p>'
-)
 
 
 def name_of(docname: str) -> str:
@@ -73,6 +70,7 @@ class PageNotebook:
         if said := references(self.app, self.docname):
             self.text = ["## References", said]
             self.flush()
+        self.add_installation()
         notebook = nbformat.v4.new_notebook(cells=self.cells)
         notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
         notebook.nbformat_minor = 5
@@ -81,6 +79,24 @@ class PageNotebook:
         return notebook
 
     # ------------------------------------------------------------------------------------ the cells
+
+    def add_installation(self) -> None:
+        """Behind the first note: what installs the packages, and a line that says so."""
+        config, root = self.app.config, Path(self.app.srcdir)
+        wheel = getattr(config, "bookext_wheel", "")
+        if not wheel or not self.installs():
+            return
+        code = [cell.source for cell in self.cells if cell.cell_type == "code"]
+        asked = needs(code, root), wheel, config.html_baseurl, root
+        if said := install_line(*asked):
+            self.cells[0].source += f"\n>\n> {said}"
+        for cell in reversed(install_cells(*asked)):
+            new = nbformat.v4.new_code_cell(cell, metadata={"jupyter": {"source_hidden": True}})
+            self.cells.insert(1, new)
+
+    def installs(self) -> bool:
+        """Whether the notebook goes to readers, who may have nothing."""
+        return True
 
     def hidden_before(self, line: int, index: int | None) -> None:
         """The cells that the page does not show and that stand before this place."""
@@ -285,24 +301,8 @@ def finish(app, exception) -> None:
                 file.unlink()
 
 
-def add_downloads(app, pagename, templatename, context, doctree) -> None:
-    """The addresses for the theme, and one line at the end of each page."""
-    if doctree is None or not makes_downloads(app) or pagename not in app.env.found_docs:
-        return
-    if Path(app.env.doc2path(pagename)).suffix != ".md":
-        return
-    source = context["pathto"](f"sources/{name_of(pagename)}.md", resource=True)
-    notebook = context["pathto"](f"notebooks/{name_of(pagename)}.ipynb", resource=True)
-    context["source_download"], link = source, ""
-    if pagename in notebook_pages(app):
-        context["notebook_download"] = notebook
-        link = NOTEBOOK_LINK.format(notebook=escape(notebook))
-    context["body"] = context.get("body", "") + DOWNLOADS.format(link=link, source=escape(source))
-
-
 def setup(app):
     app.add_config_value("bookext_licence", "MIT", "html", [str])
     app.connect("doctree-resolved", write_notebook, priority=100)
-    app.connect("html-page-context", add_downloads)
     app.connect("build-finished", finish)
     return {"version": "0.1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -127,7 +127,6 @@ def fill(app, pagename, templatename, context, doctree):
     context["description"] = html.escape(_description(doctree) or f"{title}: {book}".strip(": "))
     context["chapters"] = _mend(_toctree(context))
     context["here"] = _here(context.get("toc") or "") if context.get("display_toc") else ""
-    context["downloads"] = list(_downloads(context.get("header_buttons") or []))
     context.setdefault("author", app.config.author)
 
 
@@ -161,16 +160,6 @@ def _here(toc: str) -> str:
     """The sections below the page's own title."""
     inner = re.search(r"<ul>\s*<li><a[^>]*>.*?</a>\s*(<ul>.*</ul>)\s*</li>\s*</ul>", toc, re.S)
     return inner[1] if inner else ""
-
-
-def _downloads(buttons):
-    """The theme's buttons that lead to a file, as links."""
-    for button in buttons:
-        if button.get("type") == "group":
-            yield from _downloads(button.get("buttons", []))
-        elif button.get("type") == "link" and "_sources/" not in button.get("url", ""):
-            text = button.get("text") or button.get("tooltip") or basename(button["url"])
-            yield {"url": button["url"], "text": text, "download": "download" in str(button)}
 
 
 # --- files ----------------------------------------------------------------------------------------

@@ -150,9 +150,12 @@ INDEX = "# Index\n\n```{toctree}\nch/one\nch/other\nrefs\n```\n"
 REFS = "# Refs\n\n```{bibliography}\n```\n"
 
 
+PARTS = ("address", "public", "kernel_only", "notebooks", "launch")
+
+
 def small(folder, chapter=CHAPTER, **conf) -> SmallBook:
     pages = {"index.md": INDEX, "ch/one.md": chapter, "ch/other.md": OTHER, "refs.md": REFS}
-    book = SmallBook(folder, pages, **conf)
+    book = SmallBook(folder, pages, parts=PARTS, **conf)
     (folder / "ch" / "pic.png").write_bytes(bytes.fromhex(PIXEL))
     return book
 
