@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import threading
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -274,8 +275,21 @@ def first_look(browser: Browser, site: str) -> Iterator[Callable[[str, int], Vis
 
 
 @pytest.fixture(scope="session")
-def from_disk(browser: Browser, html: Path) -> Iterator[Callable[[str], Visit]]:
-    """``from_disk(page) -> Visit``: the page's file, opened in dark colours and without motion."""
+def unpacked(html: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The course as a reader has it who has downloaded and unpacked it: a folder of its own."""
+    archive = html / "attention-measured.zip"
+    if not archive.is_file():
+        pytest.fail(f"{archive} is not there. Run `make book` first.", pytrace=False)
+    target = tmp_path_factory.mktemp("offline")
+    with zipfile.ZipFile(archive) as opened:
+        opened.extractall(target)
+    return target / "attention-measured"
+
+
+@pytest.fixture(scope="session")
+def from_disk(browser: Browser, html: Path, unpacked: Path) -> Iterator[Callable[[str], Visit]]:
+    """``from_disk(page) -> Visit``: the page of the unpacked course (or of the site, if it is for
+    servers alone), opened as a file, in dark colours and without motion."""
     kept: dict[str, Visit] = {}
 
     def look(name: str) -> Visit:
@@ -286,7 +300,8 @@ def from_disk(browser: Browser, html: Path) -> Iterator[Callable[[str], Visit]]:
             context = browser.new_context(color_scheme="dark", reduced_motion="reduce")
             context.set_default_timeout(PATIENCE)
             visit = kept[name] = record(context.new_page())
-            visit.page.goto((html / name).as_uri())
+            folder = unpacked if (unpacked / name).is_file() else html
+            visit.page.goto((folder / name).as_uri())
             visit.ready()
         return kept[name]
 

@@ -133,6 +133,18 @@ def test_every_link_within_the_book_leads_somewhere(html, outlines):
     assert not broken
 
 
+def test_every_link_within_the_unpacked_course_stays_within_it(unpacked):
+    assert (unpacked / "READ-ME.txt").is_file() and (unpacked / "index.html").is_file()
+    for page in unpacked.rglob("*.html"):
+        for link in Outline(page.read_text(encoding="utf-8")).links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc or not parts.path:
+                continue
+            target = (page.parent / unquote(parts.path)).resolve()
+            assert target.is_relative_to(unpacked.resolve()), f"{page.name}: {link}"
+            assert target.is_file(), f"{page.name}: {link}"
+
+
 # --- what the browser makes of them ---------------------------------------------------------------
 
 
@@ -143,10 +155,18 @@ def test_no_page_asks_another_host_or_complains(whole_page, first_look):
     assert visit.requests, "requests were recorded"
 
 
-def test_pages_open_as_files(whole_page, from_disk):
+def test_pages_of_the_unpacked_course_open_as_files_with_live_widgets(
+    whole_page, from_disk, unpacked, html
+):
     visit = from_disk(whole_page)
     assert not visit.off_site, f"asks {visit.off_site}"
     assert not visit.complaints
+    if (unpacked / whole_page).is_file():
+        outside = [url for url in visit.requests if url.startswith(html.as_uri())]
+        assert not outside, "files of the site itself"
+    widgets = visit.page.locator(".attn-widget")
+    static = widgets.and_(visit.page.locator(":not([data-attn-state=live])"))
+    assert static.count() == 0, f"{static.count()} of {widgets.count()} widgets are pictures"
 
 
 def test_axe_finds_nothing_in_light_colours(whole_page, first_look):
