@@ -1,8 +1,9 @@
-"""Using a page: keyboard, colours, search, formulas, boxes, and no JavaScript at all.
+"""Using a page: keyboard, colours, search, formulas, boxes, paper, and no JavaScript at all.
 
 On a small book that has every element of a chapter, built with the same extensions.
 """
 
+import re
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 from small_book import build
 from test_pages import OPEN_ALL, UNREACHABLE, axe
+from test_print import CUT_OFF
 
 HERE = Path(__file__).parent
 EXTRA = """
@@ -208,6 +210,28 @@ def test_a_page_is_whole_without_javascript(address, open_page):
     dark = open_page(address, java_script_enabled=False, scheme="dark").page
     colours = [p.evaluate("getComputedStyle(document.body).backgroundColor") for p in (page, dark)]
     assert colours[0] != colours[1]
+
+
+def test_on_paper_every_tab_and_box_is_there_and_the_frame_is_not(address, open_page):
+    page = open_page(address, scheme="dark", width=627).page
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    for left_out in (".bar", ".chapters", ".here", ".turn", ".copy", ".sd-tab-set input"):
+        assert page.locator(left_out).first.is_hidden(), left_out
+    assert page.locator(".sd-tab-content:visible").all_inner_texts() == ["first", "second"]
+    for words in ("Hidden text with", "What does doubling", "The note."):
+        assert page.get_by_text(words).first.is_visible(), words
+    assert page.locator("details.hide .cell_input").first.is_hidden()
+    assert (
+        page.get_by_text("PyTorch", exact=True).evaluate(
+            "link => getComputedStyle(link, '::after').content"
+        )
+        == '" (https://pytorch.org)"'
+    )
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    assert max(map(int, re.findall(r"\d+", ink))) < 64, "dark ink on paper"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 627
+    assert page.evaluate(CUT_OFF, 627) == []
 
 
 def test_whoever_wants_less_motion_gets_none(address, open_page):

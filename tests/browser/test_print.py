@@ -126,7 +126,7 @@ def test_the_formula_sheet_is_one_sheet(site, open_page, size):
 
 
 @pytest.mark.parametrize(
-    "name", ["02-additive-attention", "06-heatmaps", "12-cheaper-attention", "a05-mask-table"]
+    "name", ["01-rnn-bottleneck", "10-a-real-encoder", "12-cheaper-attention", "a05-mask-table"]
 )
 def test_nothing_is_cut_off_at_the_edge_of_the_sheet(site, open_page, name):
     width = TEXT_WIDTH["A4"]
