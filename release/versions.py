@@ -6,16 +6,20 @@ import re
 import tomllib
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 RELEASE = re.compile(r"^## (\d+\.\d+\.\d+) - (\d{4}-\d\d-\d\d)$", re.MULTILINE)
 
 
+def project(root: Path = ROOT) -> dict[str, Any]:
+    """The table ``project`` of pyproject.toml."""
+    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
 def version(root: Path = ROOT) -> str:
     """The version of attnkit and of the course; pyproject.toml is the one place of it."""
-    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-        "version"
-    ]
+    return project(root)["version"]
 
 
 def cited(root: Path = ROOT) -> tuple[str, date]:
