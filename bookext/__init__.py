@@ -20,6 +20,7 @@ PARTS: list[str] = [
     "language",
     "mathml",
     "theme",
+    "reach",
     "search",
     "widgets",
     "former",

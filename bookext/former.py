@@ -7,7 +7,7 @@ old address, with its old numbers.
 from pathlib import Path
 
 #: Pages that no source stands for.
-MADE = {"genindex", "search", "index"}
+MADE = {"genindex", "search", "index", "404"}
 
 
 def remove(app, exception):

@@ -1,9 +1,11 @@
 """Runs of Chinese are marked as such: screen readers change their voice, browsers their font.
 
 MyST reads ``[我]{lang=zh-Hans}`` but drops the attribute, and an author would forget it one day. So
-every run of Chinese characters in the text is found here, whoever wrote it.
+every run of Chinese characters in the text is found here, whoever wrote it. An attribute cannot
+hold a mark: the words of a picture's alt text stay in the page's language.
 """
 
+import html
 import re
 
 from docutils import nodes
@@ -54,6 +56,26 @@ def _left_alone(node: nodes.Node) -> bool:
     return False
 
 
+PRE = re.compile(r"<pre\b.*?</pre>", re.S)
+BETWEEN_TAGS = re.compile(r">[^<]+")
+
+
+def in_code(markup: str) -> str:
+    """Mark the runs in code and outputs, which Pygments and notebooks write as HTML."""
+
+    def mark(text: re.Match) -> str:
+        return RUN.sub(lambda run: f'<span lang="{LANGUAGE}">{run[0]}</span>', text[0])
+
+    return PRE.sub(lambda listing: BETWEEN_TAGS.sub(mark, listing[0]), markup)
+
+
+def one_list_of_chinese(entries):
+    """The index has a heading for each first letter: one for all Chinese terms, not sixty."""
+    chinese = [entry for key, column in entries if RUN.match(key) for entry in column]
+    latin = [(key, column) for key, column in entries if not RUN.match(key)]
+    return [*latin, ("中文", chinese)] if chinese else latin
+
+
 def write_attribute(app, pagename, templatename, context, doctree):
     """Turn the class into the attribute, wherever the page holds a text."""
 
@@ -66,6 +88,13 @@ def write_attribute(app, pagename, templatename, context, doctree):
     for place in ("prev", "next"):
         if context.get(place):
             context[place] = {**context[place], "title": mend(context[place]["title"])}
+    if context.get("body"):
+        context["body"] = in_code(context["body"])
+    if "genindexentries" in context:
+        context["genindexentries"] = one_list_of_chinese(context["genindexentries"])
+    context["spoken"] = lambda text: RUN.sub(
+        lambda run: f'<span lang="{LANGUAGE}">{run[0]}</span>', html.escape(text)
+    )
 
 
 def setup(app):

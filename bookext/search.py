@@ -1,62 +1,45 @@
-"""Search that finds Chinese words: runs of Chinese characters are cut into pairs.
+"""What the search page needs of Sphinx: its stemmer; and words that say the same.
 
-Sphinx splits at what is no letter, so 注意力机制是什么 would be one word, found by nobody. Here
-it is indexed as its characters and their pairs (注意, 意力, 力机 ...), and what the reader types is
-cut the same way in the browser, so that every stretch of a sentence finds it. English stays as it
-is.
+The search is made of sections (sections.py, book-search.js). Of Sphinx's own index only the frame
+is kept, because without it a second build warns: no text goes into it, and no page asks for it. The
+stemmer comes with it, in language_data.js.
 """
-
-import re
-from itertools import pairwise
 
 from sphinx.search.en import SearchEnglish
 
-#: Chinese characters (with the extensions on the next plane), kana and Hangul need no spaces.
-IDEOGRAPHS = r"\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-RUN = re.compile(rf"[{IDEOGRAPHS}\U00020000-\U0003fffd]+|[^\W{IDEOGRAPHS}\U00020000-\U0003fffd]+")
-IS_IDEOGRAPHIC = re.compile(rf"[{IDEOGRAPHS}\U00020000-\U0003fffd]")
-
-SPLITTER = r"""
-const ideographs = /[IDEOGRAPHS\u{20000}-\u{3fffd}]+/gu;
-function splitQuery(query) {
-  return query
-    .split(/[^\p{Letter}\p{Number}_\p{Emoji_Presentation}]+/gu)
-    .flatMap((word) => word.replace(ideographs, " $& ").split(" "))
-    .filter((word) => word !== "")
-    .flatMap((word) => {
-      const letters = [...word];
-      if (letters.length < 3 || word.replace(ideographs, "") !== "") return [word];
-      return letters.slice(1).map((letter, i) => letters[i] + letter);
-    });
+#: What readers type, and what the book says. Both are looked for.
+SAME = {
+    "bpe": "subword",
+    "ffn": "feed forward",
+    "flash": "fused",
+    "gqa": "grouped query",
+    "kv": "key value",
+    "lstm": "recurrent",
+    "mha": "multi head attention",
+    "mlp": "feed forward",
+    "mqa": "multi query",
+    "qkv": "q k v",
+    "sdpa": "scaled dot product attention",
 }
-""".replace("IDEOGRAPHS", IDEOGRAPHS)
+
+#: Traditional characters of the book's Chinese words, each before its simplified one (by OpenCC).
+TRADITIONAL = (
+    "並并 傳传 億亿 兩两 動动 匯汇 參参 單单 國国 圖图 學学 實实 對对 層层 師师 "
+    "強强 愛爱 態态 換换 損损 數数 會会 機机 權权 歸归 殘残 沒没 溫温 熱热 狀状 "
+    "環环 碼码 種种 積积 納纳 組组 絡络 經经 網网 線线 編编 緩缓 縮缩 習习 萬万 "
+    "詞词 詢询 識识 變变 貪贪 軟软 轉转 連连 鍵键 長长 門门 隨随 隱隐 頭头 頸颈 "
+    "餾馏 饋馈 點点 齊齐"
+)
 
 
-def split(text: str) -> list[str]:
-    """The words of a text; of a run of ideographs, each character and each pair.
-
-    >>> split("softmax 注意力 d_k")
-    ['softmax', '注', '意', '力', '注意', '意力', 'd_k']
-    """
-    words = []
-    for run in RUN.findall(text):
-        if IS_IDEOGRAPHIC.match(run):
-            words += [*run, *(a + b for a, b in pairwise(run))]
-        else:
-            words.append(run)
-    return words
-
-
-class SearchEnglishAndChinese(SearchEnglish):
-    js_splitter_code = SPLITTER
+class StemmerAlone(SearchEnglish):
+    """English, for which nothing is indexed."""
 
     def split(self, input: str) -> list[str]:
-        return split(input)
-
-    def word_filter(self, word: str) -> bool:
-        return IS_IDEOGRAPHIC.match(word) is not None or super().word_filter(word)
+        return []
 
 
 def setup(app):
-    app.add_search_language(SearchEnglishAndChinese)
+    app.setup_extension("bookext.sections")
+    app.add_search_language(StemmerAlone)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

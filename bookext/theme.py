@@ -20,9 +20,14 @@ from docutils import nodes
 from sphinx.locale import admonitionlabels
 from sphinx.util.display import status_iterator
 
+from bookext.card import description, front
+
 HERE = Path(__file__).parent
 ASSETS = HERE / "assets"
 FONTS = ("source-serif-4-400-normal", "source-serif-4-400-italic", "source-serif-4-600-normal")
+PICTURES = ("mark.svg", "mark-32.png", "mark-180.png", "card.png")
+#: The mark's shapes; the page gives them its colours, which the reader may have switched.
+MARK = "".join(re.findall(r"<path[^>]*/>", (ASSETS / "mark.svg").read_text(encoding="utf-8")))
 #: Replaced by book.css and book.js, or not wanted (thebe, the jumping highlight).
 STYLES_LEFT_OUT = re.compile(
     r"^(basic|pygments|sphinx-book-theme|togglebutton|copybutton|sphinx-thebe|exercise|theme|alabaster"
@@ -38,6 +43,13 @@ INLINE_LEFT_OUT = re.compile(
 #: Only sent with pages that use it.
 DESIGN = re.compile(r"^(sphinx-design\.min\.css|design-tabs\.js)$")
 DESIGN_USED = re.compile(r'class="[^"]*\bsd-(?:tab|row|col|container|badge|btn|card[ "])')
+#: Of the pages that Sphinx makes.
+TITLES = {"search": "Search", "genindex": "Index", "py-modindex": "Modules"}
+SAYING = {
+    "search": "Search every section, term, exercise and function, in English and in Chinese.",
+    "genindex": "Every term and every function of the course, from A to Z, with its place.",
+    "404": "There is no page at this address; here are a search field and all chapters.",
+}
 MENDED = [
     # a list whose children have a role that is deprecated, and none of a list (docutils)
     (
@@ -57,7 +69,6 @@ MENDED = [
     (re.compile(r' aria-level="\d" class="caption" role="heading"'), ' class="caption"'),
     (re.compile(r'(class="headerlink" href="[^"]*" title="[^"]*")>#<'), r'\1 aria-label="Link">#<'),
 ]
-LONGEST_DESCRIPTION = 160
 
 
 # --- boxes that open ------------------------------------------------------------------------------
@@ -118,15 +129,19 @@ def fill(app, pagename, templatename, context, doctree):
     context["script_files"] = [f for f in context["script_files"] if keep(f, SCRIPTS_LEFT_OUT)]
 
     title = html.unescape(re.sub(r"<[^>]*>", "", context.get("title") or "")).strip()
-    titles = {"search": "Search", "genindex": "Index", "py-modindex": "Modules"}
-    title = title or titles.get(pagename, "")
+    title = title or TITLES.get(pagename, "")
     book = app.config.html_title
+    context["plain_title"] = html.escape(title or book)
     context["window_title"] = html.escape(
         title if title == book or not title else f"{title} · {book}"
     )
-    context["description"] = html.escape(_description(doctree) or f"{title}: {book}".strip(": "))
+    context["description"] = html.escape(
+        description(doctree) or SAYING.get(pagename, f"{title}: {book}")
+    )
     context["chapters"] = _mend(_toctree(context))
     context["here"] = _here(context.get("toc") or "") if context.get("display_toc") else ""
+    context["mark"] = MARK
+    context["spoken"] = html.escape  # language.py marks the runs of Chinese
     context.setdefault("author", app.config.author)
 
 
@@ -138,22 +153,6 @@ def _mend(markup: str) -> str:
     for wrong, right in MENDED:
         markup = wrong.sub(right, markup)
     return re.sub(r'(<a class="current reference internal")', r'\1 aria-current="page"', markup)
-
-
-def _description(doctree) -> str:
-    """The first sentences of the page."""
-    if doctree is None:
-        return ""
-    for paragraph in doctree.findall(nodes.paragraph):
-        if not isinstance(paragraph.parent, nodes.section):
-            continue
-        words = " ".join(
-            " ".join(part.astext() for part in paragraph.findall(nodes.Text)).split()
-        ).replace("\\", "")
-        if len(words) > 20:
-            cut = words[:LONGEST_DESCRIPTION]
-            return cut if cut == words else cut.rsplit(" ", 1)[0] + " …"
-    return ""
 
 
 def _here(toc: str) -> str:
@@ -179,7 +178,8 @@ def copy_assets(app):
     target = Path(app.outdir, "_static")
     (target / "fonts").mkdir(parents=True, exist_ok=True)
     fonts = [f"fonts/{name}.woff2" for name in (*FONTS, "latin-modern-math")]
-    for name in ["book.css", "book.js", "book-search.js", "print.css", "print.js", *fonts]:
+    scripts = ("book.js", "print.js", "book-search.js", "minisearch.js")
+    for name in ["book.css", "print.css", *scripts, *PICTURES, *fonts]:
         copyfile(ASSETS / name, target / name)
 
 
@@ -195,24 +195,22 @@ def drop_unused(app, error):
 
 
 def redirect(app, error):
-    """jupyter-book's index.html, with the title and language that a page must have."""
+    """jupyter-book's index.html, with what a page must have and what a shared link shows."""
     index = Path(app.outdir, "index.html")
     if error or app.builder.format != "html" or app.config.root_doc == "index":
         return
-    target = f"{app.config.root_doc}.html"
-    title = html.escape(app.config.html_title)
-    index.write_text(
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f"<title>{title}</title>\n"
-        f'<meta http-equiv="refresh" content="0; url={target}">\n'
-        f'<link rel="canonical" href="{target}">\n</head>\n<body>\n'
-        f'<main><h1>{title}</h1><p><a href="{target}">Go to the start</a></p></main>\n'
-        "</body>\n</html>\n",
-        encoding="utf-8",
-    )
+    root = app.config.root_doc
+    context = {
+        "target": app.builder.get_target_uri(root),
+        "title": html.escape(app.config.html_title),
+        "pathto": lambda path, resource: path,
+        **front(app, app.env.get_doctree(root)),
+    }
+    index.write_text(app.builder.templates.render("redirect.html", context), encoding="utf-8")
 
 
 def setup(app):
+    app.setup_extension("bookext.card")
     app.add_css_file("book.css", priority=100)
     app.add_css_file("print.css", priority=900, media="print")
     for script in ("book.js", "print.js"):

@@ -74,4 +74,7 @@ def leaks(site: Path, pages: dict[Path, str], reference: str = "") -> list[str]:
             index = json.loads(re.search(rb"\{.*\}", content, re.S).group())
             terms = {*index["terms"], *index["titleterms"]}
             found += [f"{name}: the word {word}" for word in sorted(words & terms)]
+        if name.endswith("search-sections.js"):
+            terms = set(re.findall(r"\w{4,}", content.decode("utf-8").lower()))
+            found += [f"{name}: the word {word}" for word in sorted(words & terms)]
     return found

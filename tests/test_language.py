@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from small_book import build
 
 PAGE = """# 注意力 in words
@@ -17,17 +18,39 @@ Code `万` and Latin "quotes", café, Ω.
 ```python
 x = "我"
 ```
+
+```{glossary}
+mask
+掩码
+  What hides.
+
+weight
+权重
+  What counts.
+```
 """
 
 
-def test_every_run_of_chinese_says_so_and_nothing_else_does(tmp_path):
-    built = build(tmp_path, {"index": PAGE}, parts=("language",))
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    built = build(tmp_path_factory.mktemp("language"), {"index": PAGE}, parts=("language",))
     assert built.status == 0, built.log
+    return built
+
+
+def test_every_run_of_chinese_says_so_and_nothing_else_does(built):
     body = built.page().partition("<body>")[2]
     marked = re.findall(r'<span lang="zh-Hans">(?:<span class="pre">)?([^<]*)</span>', body)
-    expected = ["注意力", "爱", "中国", "中国", "我爱中国。", "你好，世界", "零", "万"]
+    expected = ["注意力", "爱", "中国", "中国", "我爱中国。", "你好，世界", "零", "万", "我"]
+    expected += ["掩码", "权重"]
     assert [run for run in marked if run in expected][: len(expected)] == expected
     assert set(marked) == set(expected)
     assert "lang-zh-Hans" not in body
     text = re.sub(r"<[^>]*>", "", body)
     assert "The word 爱 and 中国, 中国 too; 我爱中国。 ends" in text
+
+
+def test_the_index_has_one_heading_for_all_chinese_terms(built):
+    headings = re.findall(r"<h2[^>]*>(.*?)</h2>", built.page("genindex"))
+    assert headings == ["M", "W", "中文"]
+    assert built.page("genindex").count("掩码") == built.page("genindex").count("权重") == 1

@@ -25,6 +25,7 @@
   // --- chapters: a list that opens below the bar where there is no room beside the text
   function chapters() {
     const toggle = document.querySelector(".nav-toggle");
+    if (!toggle) return;
     const show = (open) => {
       toggle.setAttribute("aria-expanded", String(open));
       root.classList.toggle("nav-open", open);

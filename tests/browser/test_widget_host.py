@@ -612,7 +612,7 @@ def test_pages_without_live_widgets_load_no_host(book):
 
 
 def test_the_search_index_holds_no_code_of_widgets(book):
-    index = (book.html / "searchindex.js").read_text("utf-8")
+    index = (book.html / "search-sections.js").read_text("utf-8")
     assert "neighbour" in index
     assert "zebrafish" not in index
     assert "addeventlistener" not in index.lower()
