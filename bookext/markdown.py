@@ -359,8 +359,12 @@ def quote(text: str) -> str:
 
 
 def details(title: str, body: str) -> str:
+    """A box that unfolds. A formula stands above it: VS Code shows none inside of an HTML tag."""
+    above = ""
+    if re.search(r"(?<!\\)\$", title):
+        above, title = f"{title}\n\n", "Answer" if title.endswith("?") else "Unfold"
     title = MarkdownIt().renderInline(title)  # in an HTML tag Markdown is not rendered
-    return f"<details>\n<summary>{title}</summary>\n\n{body}\n\n</details>"
+    return f"{above}<details>\n<summary>{title}</summary>\n\n{body}\n\n</details>"
 
 
 def line_of(node) -> int:

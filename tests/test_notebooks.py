@@ -53,6 +53,11 @@ Body
 Answer $x$
 ```
 
+```{admonition} What *is* $x$, in \$?
+:class: dropdown
+Two
+```
+
 ```{figure} pic.png
 :name: fig
 :alt: a [grey] pixel
@@ -198,6 +203,9 @@ PLAIN = {
     "code that looks like a role": "`{ref}`",
     "abbreviation": "AB (Ab bb)",
     "admonition": "> **Note**\n>\n> Body\n>\n> - a\n>\n>   b",
+    "dropdown with a formula": (
+        "What *is* $x$, in \\$?\n\n<details>\n<summary>Answer</summary>\n\nTwo\n\n</details>"
+    ),
     "dropdown": "<details>\n<summary>Check <em>yourself</em></summary>\n\nAnswer $x$\n\n</details>",
     "figure": "![a \\[grey\\] pixel](attachment:",
     "caption": "**Figure 1.** Caption",

@@ -674,6 +674,11 @@ export function commit(model, values) {
  * @param {...(() => void)} ends  each ends one thing that would go on without it
  */
 export function mounted(el, root, ...ends) {
+  // JupyterLab would take an arrow key for a move to another cell, and an x to cut this one. It looks
+  // for this attribute from the control that has the focus, and does not get as far as the root.
+  root.addEventListener("focusin", ({ target }) => {
+    if (target instanceof Element) target.setAttribute("data-lm-suppress-shortcuts", "true");
+  });
   el.append(root);
   return () => {
     for (const end of ends) end();

@@ -1,4 +1,4 @@
-"""Widgets beside JupyterLab's own style sheet look as they do on a page."""
+"""Widgets beside JupyterLab's style sheet and shortcuts look and work as they do on a page."""
 
 import pytest
 from heads_samples import heads_widget
@@ -35,3 +35,14 @@ def test_lists_of_numbers_stay_where_they_are(board, name):
     view.evaluate("(view) => view.classList.add('jp-OutputArea-output')")
     board.settled()
     assert view.evaluate(PLACES) == before
+
+
+@pytest.mark.parametrize("name", WIDGETS)
+def test_keys_pressed_in_a_widget_are_not_shortcuts_of_jupyterlab(board, name):
+    """Without this an arrow key on a slider moves to another cell, and x cuts the cell."""
+    view = board.mount(WIDGETS[name]())
+    controls = view.locator("button, input, select, summary").locator("visible=true")
+    assert controls.count() >= 1
+    for control in controls.all():
+        control.focus()
+        assert control.get_attribute("data-lm-suppress-shortcuts") == "true"
