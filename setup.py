@@ -1,4 +1,5 @@
-"""What pyproject.toml cannot say of attnkit's distributions: whose tests, and the same bytes.
+"""What pyproject.toml cannot say of attnkit's distributions: whose tests, the same bytes, and the
+code of the chapters, without a solution, which ``python -m attnkit.verify`` runs.
 
 With ``SOURCE_DATE_EPOCH`` set, the same sources give the same wheel and the same sdist, byte for
 byte, whatever the checkout's times and modes are. ``make package`` sets it.
@@ -6,7 +7,9 @@ byte, whatever the checkout's times and modes are. ``make package`` sets it.
 
 import ast
 import gzip
+import importlib.util
 import os
+import sys
 import tarfile
 import time
 from pathlib import Path
@@ -51,8 +54,46 @@ def own_tests(offered: set[Path], there: set[Path]) -> set[Path]:
     return kept
 
 
+#: Where the package has copies of the chapters; ``attnkit/verify/pages.py`` reads them.
+PAGES = Path("attnkit/verify/chapters")
+
+
+def pages() -> dict[str, str]:
+    """Name → text of what the package carries of each chapter that executes something.
+
+    From the chapters themselves, or, in an sdist, from the copies that were made for it."""
+    copied = sorted(PAGES.glob("*.md"))
+    if not Path("chapters").is_dir():
+        return {path.name: path.read_text(encoding="utf-8") for path in copied}
+    # By its path: importing attnkit would need torch, which is not there while a wheel is built.
+    place = Path("attnkit/verify/source.py")
+    spec = importlib.util.spec_from_file_location("attnkit_verify_source", place)
+    reader = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = reader  # dataclasses look their module up
+    spec.loader.exec_module(reader)
+    texts = [(path.name, path.read_text(encoding="utf-8")) for path in chapters()]
+    return {name: reader.strip(text) for name, text in texts if reader.read(text).run}
+
+
+def chapters() -> list[Path]:
+    return [Path("intro.md"), *sorted(Path("chapters").glob("*.md"))]
+
+
+def write_pages(root: str | Path) -> None:
+    """Put the chapters' code into the package below ``root``."""
+    for name, text in pages().items():
+        file = Path(root) / PAGES / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", newline="\n")
+        os.chmod(file, 0o644)
+
+
 class Source(sdist):
     """A source distribution with attnkit's own tests, in an archive without times and owners."""
+
+    def make_release_tree(self, base_dir, files) -> None:
+        super().make_release_tree(base_dir, files)
+        write_pages(base_dir)
 
     def make_distribution(self) -> None:
         names = {name: Path(name) for name in self.filelist.files}
@@ -91,6 +132,7 @@ class Package(build_py):
         if not self.editable_mode:
             for file in self.get_outputs(include_bytecode=False):
                 os.chmod(file, 0o644)
+            write_pages(self.build_lib)
 
 
 setup(cmdclass={"sdist": Source, "build_py": Package})
