@@ -12,7 +12,7 @@ SITE   := _build/html
 BUILT  := _build/.book
 BIN    := $(VENV)/bin
 
-.PHONY: help setup book serve pdf lab lab-source lint test bench clean
+.PHONY: help setup book serve pdf lab my-notebooks lab-source lint test bench clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1	/'
 
@@ -47,6 +47,9 @@ $(BUILT): $(wildcard chapters/*.md) intro.md | setup
 
 lab: setup $(BUILT) ## open notebooks of your own in JupyterLab: my-notebooks
 	$(BIN)/python -m bookext.lab
+
+my-notebooks: setup $(BUILT) ## the same notebooks for VS Code, without JupyterLab
+	$(BIN)/python -m bookext.lab --copies
 
 lab-source: setup ## open the chapters themselves in JupyterLab, to change the book
 	$(BIN)/python -m bookext.lab --chapters

@@ -174,6 +174,16 @@ def test_a_learner_gets_the_folder_with_the_copies_and_other_arguments_reach_jup
     assert (tmp_path / "mine" / "intro.ipynb").exists()
 
 
+def test_copies_alone_start_nothing(monkeypatch, tmp_path, capsys):
+    write(tmp_path / "built" / "intro.ipynb", "1")
+    monkeypatch.setattr(lab, "NOTEBOOKS", tmp_path / "built")
+    monkeypatch.setattr(lab, "MINE", tmp_path / "mine")
+    monkeypatch.setattr(lab.subprocess, "run", lambda command: pytest.fail("it started JupyterLab"))
+    assert lab.main(["--copies"]) == 0
+    assert codes(tmp_path / "mine" / "intro.ipynb") == ["1"]
+    assert str(tmp_path / "mine") in capsys.readouterr().out
+
+
 def test_whoever_writes_chapters_gets_them_and_no_copies(monkeypatch, tmp_path):
     command = started(monkeypatch, tmp_path, "--chapters")
     assert f"--ServerApp.root_dir={ROOT}" in command
@@ -209,7 +219,8 @@ def test_make_lab_builds_the_book_where_there_is_none_or_a_page_is_newer(tmp_pat
     assert "jupyter-book build" in make("lab", f"BUILT={stamp}")
     stamp.touch()
     assert "jupyter-book build" not in (now := make("lab", f"BUILT={stamp}"))
-    assert "bookext.lab" in now and "--chapters" not in now
+    assert "bookext.lab" in now and "--chapters" not in now and "--copies" not in now
+    assert "bookext.lab --copies" in make("my-notebooks", f"BUILT={stamp}")
     os.utime(stamp, (0, 0))
     assert "jupyter-book build" in make("lab", f"BUILT={stamp}")
 

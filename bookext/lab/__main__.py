@@ -1,8 +1,9 @@
 """``python -m bookext.lab``: the course in JupyterLab.
 
-It opens a learner's own copies of the notebooks, in ``my-notebooks``; with ``--chapters`` it opens
-the chapters, the source of the book, with solutions and hidden tests. What else stands on the line
-goes to JupyterLab: ``python -m bookext.lab --no-browser``.
+It opens a learner's own copies of the notebooks, in ``my-notebooks``; with ``--copies`` it makes or
+renews these and opens nothing, for VS Code; with ``--chapters`` it opens the chapters, the source
+of the book, with solutions and hidden tests. What else stands on the line goes to JupyterLab:
+``python -m bookext.lab --no-browser``.
 """
 
 import argparse
@@ -31,9 +32,9 @@ def command(folder: Path, first: str, settings: str, more: list[str]) -> list[st
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m bookext.lab", description=__doc__)
-    parser.add_argument(
-        "--chapters", action="store_true", help="open the chapters, to change the book"
-    )
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--copies", action="store_true", help="renew my-notebooks, open nothing")
+    way.add_argument("--chapters", action="store_true", help="open the chapters themselves")
     chosen, more = parser.parse_known_args(arguments)
     if chosen.chapters:
         starts = command(ROOT, "chapters", "chapters", more)
@@ -44,6 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
             print(missing, file=sys.stderr)
             return 1
         print(*said, f"Your notebooks are in {MINE}", sep="\n", flush=True)
+        if chosen.copies:
+            return 0
         starts = command(MINE, "intro.ipynb", "notebooks", more)
     try:
         return subprocess.run(starts).returncode
