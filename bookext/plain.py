@@ -23,7 +23,7 @@ def formula(tex: str) -> str:
     """
     tex = re.sub(r"\\(?:label\{[^{}]*\}|nonumber|notag)|\\middle(?=\W)|&", " ", tex)
     tex = re.sub(r"\\tfrac(?![a-zA-Z])", r"\\frac", tex)
-    text = _to_text.latex_to_text(tex.replace(r"\\", " "))
+    text = _to_text.latex_to_text(tex.replace(r"\\", "; "))
     text = re.sub(r"√\((\w+)\)", r"√\1", text)
     text = re.sub(r"([·×±≤≥≠=<>])(?=\w)", r"\1 ", text)
     return " ".join(text.split())

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 from search_queries import QUERIES
+from test_pages import axe
 
 #: kB after gzip of all that a search loads: two thirds of a first visit's budget.
 SEARCH = 230
@@ -78,11 +79,13 @@ def test_a_result_shows_what_it_is_about(html, site, open_page, way):
     first = page.locator("ul.search > li").first
     expect(first.get_by_role("link")).to_be_visible()
     expect(first.locator(".context mark").first).to_contain_text("encoding", ignore_case=True)
-    expect(page.get_by_role("status")).to_contain_text("found for “sinusoidal encoding”.")
+    expect(page.locator("#search-progress[role=status]")).to_contain_text(
+        "found for “sinusoidal encoding”."
+    )
     field = page.get_by_label("What to look for")
     expect(field).to_have_value("sinusoidal encoding")
     field.fill("注意力")
-    expect(page.get_by_role("status")).to_contain_text("found for “注意力”.")
+    expect(page.locator("#search-progress[role=status]")).to_contain_text("found for “注意力”.")
     marked = page.locator("ul.search .context mark [lang=zh-Hans]").first
     expect(marked).to_have_text("注意力")
     assert visit.requests[asked:] == [], "a search fetches nothing"
@@ -93,7 +96,7 @@ def test_a_result_shows_what_it_is_about(html, site, open_page, way):
 
 def test_what_is_not_there_is_said_with_a_way_on(site, open_page):
     page = open_page(f"{site}search.html?q=zzqxv").page
-    told = page.get_by_role("status")
+    told = page.locator("#search-progress[role=status]")
     expect(told).to_contain_text("Nothing found for “zzqxv”.")
     expect(told).to_contain_text("the term in English")
     expect(page.locator("#search-results li")).to_have_count(0)
@@ -113,6 +116,14 @@ def test_many_results_come_in_two_steps_and_the_focus_goes_on(site, open_page):
     page.get_by_role("button", name="more").press("Enter")
     expect(links.nth(20)).to_be_focused()
     expect(page.get_by_role("button", name="more")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_results_are_readable_on_a_small_phone(site, open_page, scheme):
+    visit = open_page(f"{site}search.html?q=masked%20softmax", width=320, scheme=scheme)
+    expect(visit.page.locator("mark.highlighted").first).to_be_visible()
+    assert axe(visit.page, scheme) == []
+    assert visit.page.evaluate("document.scrollingElement.scrollWidth") <= 320
 
 
 def test_all_that_a_search_loads_stays_within_its_budget(site, html, open_page):
