@@ -4,6 +4,7 @@ from importlib import import_module
 
 #: In the order in which they are set up.
 PARTS: list[str] = [
+    "garbage",
     "address",
     "kernels",
     "cache",

@@ -104,6 +104,14 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
     page.close()
 
 
+@pytest.fixture(scope="module")
+def blank(browser):
+    """A window whose page each test replaces by its own."""
+    page = browser.new_page(viewport={"width": 1000, "height": 800})
+    yield page
+    page.close()
+
+
 @pytest.mark.parametrize(
     "widget",
     [
@@ -162,8 +170,8 @@ def test_widgets_live_on_a_page_without_a_kernel(browser, tmp_path):
     ],
     ids=lambda widget: repr(widget)[:40],
 )
-def test_the_stated_heights_are_those_of_the_live_widget(browser, widget):
-    page = browser.new_page(viewport={"width": 1000, "height": 800})
+def test_the_stated_heights_are_those_of_the_live_widget(blank, widget):
+    page = blank
     board = WidgetPage(page)
     view = board.mount(widget)
     page.evaluate("document.querySelector('.view').style.display = 'flow-root'")
@@ -174,7 +182,7 @@ def test_the_stated_heights_are_those_of_the_live_widget(browser, widget):
         board.settled()
         live = view.bounding_box()["height"]
         assert abs(live - 16 * rem) <= 0.06 * live, f"{pixels} px: {live} px, stated {16 * rem}"
-    page.close()
+    assert board.errors == []
 
 
 LOOKS = """() => [...document.querySelectorAll(".one .aw-root, .one .aw-root *")].map((node) => {
