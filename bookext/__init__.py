@@ -21,6 +21,7 @@ PARTS: list[str] = [
     "language",
     "mathml",
     "theme",
+    "assistive",
     "reach",
     "search",
     "widgets",

@@ -67,7 +67,6 @@ MENDED = [
     (re.compile(r'<section id="(?:exercise|solution)-content">'), "<section>"),
     # a heading inside of a list of links
     (re.compile(r' aria-level="\d" class="caption" role="heading"'), ' class="caption"'),
-    (re.compile(r'(class="headerlink" href="[^"]*" title="[^"]*")>#<'), r'\1 aria-label="Link">#<'),
 ]
 
 

@@ -20,7 +20,8 @@ import times  # noqa: E402
 
 #: Tests with a page of the book in brackets, ``test_x[chapters/01-name]``: each page is a piece.
 BY_PAGE = re.compile(
-    r"(tests/notebooks/test_nbval\.py::test_chapter|tests/browser/test_pages\.py::).*\[(\S+)\]"
+    r"(tests/notebooks/test_nbval\.py::test_chapter|tests/browser/test_(?:accessibility_)?pages\.py::)"
+    r".*\[(\S+)\]"
 )
 
 #: What waits more than it computes.
@@ -35,7 +36,9 @@ LEAST = 4
 def piece(nodeid: str) -> str:
     """What a test is run together with, in one process and in order."""
     found = BY_PAGE.match(nodeid)
-    return " ".join(found.groups()) if found else nodeid.partition("::")[0]
+    if not found:
+        return nodeid.partition("::")[0]
+    return " ".join(found.groups()).replace("test_accessibility_pages", "test_pages")
 
 
 def seconds(name: str, tests: int) -> float:

@@ -122,7 +122,8 @@ function render({ model, el }) {
   const reveal = button("Show me the models’ curves", () => {
     commit(model, { revealed: true });
     update();
-    live.say(() => "The models’ curves are drawn; the table below has their numbers.");
+    curvesTable.node.firstChild.focus({ preventScroll: true }); // the button is gone
+    live.say(() => "The models’ curves are drawn; the table has their numbers.");
     chart.node.scrollIntoView?.({ block: "nearest" });
   }, signal);
 

@@ -437,8 +437,8 @@ export function dataTable(summary, columns, rows, signal) {
   const name = (/** @type {(string | Node)[]} */ names) =>
     head.replaceChildren(...names.map((column) => make("th", { scope: "col" }, column)));
   if (typeof columns !== "function") name(columns);
-  const table = make("table", { class: "aw-table" }, make("thead", {}, head), body);
-  const scroller = make("div", { class: "aw-scroll", tabindex: 0, role: "group", "aria-label": summary }, table);
+  const table = make("table", { class: "aw-table", "aria-label": summary }, make("thead", {}, head), body);
+  const scroller = make("div", { class: "aw-scroll", tabindex: 0, role: "group", "aria-label": "Table, scrolls" }, table);
   const node = make("details", { class: "aw-details" }, make("summary", {}, summary), scroller);
   const fill = () => {
     if (!node.open) return;
@@ -608,8 +608,11 @@ export function batched(draw) {
   };
 }
 
+const SAID = 20_000; // ms that a message stays in the page: read there once more, it would be a repetition
+
 /**
- * A polite live region that speaks when the reader pauses, and not at the start.
+ * A polite live region that speaks when the reader pauses, and not at the start. All that it says
+ * stands elsewhere in the widget too, so it is empty before and some time after.
  * @param {number} [pause] milliseconds
  */
 export function announcer(pause = 700) {
@@ -623,12 +626,11 @@ export function announcer(pause = 700) {
     say(text) {
       const speak = () => {
         const said = text();
-        if (typeof said === "string") setText(node, said);
-        else node.replaceChildren(...said);
+        node.replaceChildren(...(typeof said === "string" ? [said] : said));
+        timer = window.setTimeout(() => node.replaceChildren(), SAID);
       };
       clearTimeout(timer);
-      if (first) speak();
-      else timer = window.setTimeout(speak, pause);
+      if (!first) timer = window.setTimeout(speak, pause);
       first = false;
     },
     cancel() {

@@ -58,7 +58,8 @@ function render({ model, el }) {
   const valueOf = (/** @type {Cost | undefined} */ cost) => (cost && (shown.quantity === "time" ? cost.median : cost.megabytes)) ?? null;
 
   /* ---- controls */
-  const label = make("span", {}, "");
+  const count = make("span", { "aria-hidden": "true" }); // said as the value, not in the name
+  const label = make("span", {}, "Tokens n", count);
   const nSlider = slider({
     label: "Tokens n", labelNode: label, stops: sizes, write: String, field: false, signal,
     spoken: (n) => `${n.toLocaleString("en")} tokens`, onInput: (n) => commit(model, { n }),
@@ -188,7 +189,7 @@ function render({ model, el }) {
       table.refresh();
     }
     nSlider.set(n);
-    setText(label, `Tokens n = ${n.toLocaleString("en")}`);
+    setText(count, ` = ${n.toLocaleString("en")}`);
     setText(title, `${TITLES[quantity]} at n = ${n.toLocaleString("en")}`);
     setAttribute(chart.node, "aria-label", `${TITLES[quantity]} against the number of tokens; the table has the numbers`);
     setAttribute(cursor, "d", `M${(1000 * across(n)).toFixed(1)} 0V1000`);

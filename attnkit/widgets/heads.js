@@ -44,7 +44,7 @@ function render({ model, el }) {
   const headSlider = slider({
     label: "Number of heads", stops: numbers, write: String, spoken: headsOf, field: false, signal, onInput: choose,
   });
-  const chosen = make("output", { class: "aw-heads-chosen" });
+  const chosen = make("span", { class: "aw-heads-chosen", "aria-hidden": "true" });
   headSlider.node.append(chosen);
   const name = `guess-${Math.random()}`; // radio buttons of one view belong together
   const guesses = [...numbers, NONE].map((heads) => {

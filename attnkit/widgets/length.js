@@ -78,7 +78,8 @@ function render({ model, el }) {
   );
 
   /* ---- controls */
-  const name = make("span", {}, "");
+  const figures = make("span", { "aria-hidden": "true" }); // said as the value, not in the name
+  const name = make("span", {}, "Digits", figures);
   const lengthSlider = slider({
     label: "Digits", labelNode: name, stops: lengths, write: String, field: false, signal,
     spoken: (length) => `${length} digits`,
@@ -258,7 +259,7 @@ function render({ model, el }) {
     const length = lengths[shown.at];
     const item = current();
     lengthSlider.set(length);
-    setText(name, `Digits: ${length}`);
+    setText(figures, `: ${length}`);
     setText(another, group.length > 1 ? `Another number (${shown.example + 1} of ${group.length})` : "Another number (1 of 1)");
     another.disabled = group.length < 2;
     setText(figure, item.name);

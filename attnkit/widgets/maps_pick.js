@@ -1,6 +1,6 @@
 /* A large map and what is read below it: how pointer and keys choose a row or a cell. */
 
-import { batched, commit, dataTable, make, token, wholePercent } from "./core.js";
+import { batched, commit, dataTable, make, setAttribute, token, wholePercent } from "./core.js";
 import { mapView, placed, rowRead } from "./maps.js";
 
 /**
@@ -51,8 +51,14 @@ export function pickedMap({ model, label, reading: kind, table, signal, more = (
     const column = hover ? hover.column : key;
     view.select(row, column);
     reading.replaceChildren(...said(row, column));
+    describe();
     pointed(row, hover !== null);
   }
+  /** Whoever comes to the map hears where it stands; who is there hears the widget's own news. */
+  function describe() {
+    if (document.activeElement !== view.area) setAttribute(view.area, "aria-description", reading.textContent ?? "");
+  }
+  view.area.addEventListener("blur", () => queueMicrotask(describe), { signal });
   const frame = batched(point);
 
   return {

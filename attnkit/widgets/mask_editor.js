@@ -62,8 +62,8 @@ function render({ model, el }) {
     label: "Valid length", stops: steps(0, n, 1), write: String, spoken: (size) => `${size} of ${n} tokens`,
     field: false, signal, onInput: (length) => ((moving = "length"), apply({ length })),
   });
-  const windowText = make("output", { class: "aw-mask-value" });
-  const lengthText = make("output", { class: "aw-mask-value" });
+  const windowText = make("span", { class: "aw-mask-value" }); // also where it is not in use
+  const lengthText = make("span", { class: "aw-mask-value", "aria-hidden": "true" });
   windowSlider.node.append(windowText);
   lengthSlider.node.append(lengthText);
 

@@ -24,7 +24,7 @@ export function maskGrid({ n, signal, toggle, look }) {
   const cells = all.map(() => all.map(() => make("div", { class: "aw-mask-cell", role: "gridcell", tabindex: -1 })));
   const nothing = all.map(() => make("span", { class: "aw-mask-nothing", "aria-hidden": "true" }, "sees nothing"));
   const grid = make(
-    "div", { class: "aw-mask-grid", role: "grid", "aria-label": "The mask: queries in rows, keys in columns" },
+    "div", { class: "aw-mask-grid", role: "grid", "aria-label": "The mask: queries in rows, keys in columns. Arrow keys move, Space blocks or allows." },
     make("div", { class: "aw-mask-row aw-mask-keys", role: "row" }, corner, ...keys),
     ...all.map((i) => make("div", { class: "aw-mask-row", role: "row" }, queries[i], ...cells[i], nothing[i])),
   );

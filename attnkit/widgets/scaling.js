@@ -140,7 +140,7 @@ function render({ model, el }) {
   const reveal = (/** @type {Record<string, any>} */ values) => {
     commit(model, { ...values, revealed: true });
     update();
-    verdict.focus({ preventScroll: true });
+    (verdict.hidden ? again : verdict).focus({ preventScroll: true });
   };
   measure.addEventListener(
     "click",

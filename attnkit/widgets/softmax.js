@@ -94,7 +94,7 @@ function render({ model, el }) {
     bars.track.setAttribute("d", labels.map((_, i) => `M0 ${i + 0.5}H1000`).join(""));
     barArea.setAttribute("viewBox", `0 0 1000 ${labels.length}`);
     list.replaceChildren(
-      barArea, ...rows.map((row) => make("div", { class: "aw-row" }, row.slider.node, row.share)),
+      barArea, ...rows.map((row) => make("div", { class: "aw-row" }, row.slider.node, make("span", { class: "aw-hidden" }, "weight "), row.share)),
     );
   }
 
@@ -182,11 +182,11 @@ function render({ model, el }) {
           + (moved === 0 ? "." : ` (the largest change is ${number(moved, 1)}, rounding).`),
     );
     table.refresh();
-    live.say(() =>
-      `Temperature ${number(temperature)}. `
-        + labels.slice(0, 8).map((label, i) => `${visible(label)}: ${percent(weights[i])}`).join(", ")
-        + (n > 8 ? `, and ${n - 8} more` : "") + `. Entropy ${nats.toFixed(2)} nats.`,
-    );
+    live.say(() => [
+      `Temperature ${number(temperature)}. `,
+      ...labels.slice(0, 8).flatMap((label, i) => [i ? ", " : "", token(label), `: ${percent(weights[i])}`]),
+      (n > 8 ? `, and ${n - 8} more` : "") + `. Entropy ${nats.toFixed(2)} nats.`,
+    ]);
   }
 
   const frame = batched(update);

@@ -107,7 +107,7 @@ function render({ model, el }) {
   const wantedHead = make("span");
   const columns = ["Token, score", "Weight", slopeHead, wantedHead];
   const tokenTable = make(
-    "table", { class: "aw-tokens" },
+    "table", { class: "aw-tokens", "aria-label": "Weights now, and the wanted shares" },
     make("thead", {}, make("tr", {}, ...columns.map((name) => make("th", { scope: "col" }, name)))),
     tokenRows,
   );
@@ -151,7 +151,7 @@ function render({ model, el }) {
   picker.addEventListener("change", () => (buildPairs(), frame.ask()), { signal });
   const pairRows = make("tbody");
   const pairTable = make(
-    "table", { class: "aw-pairs" },
+    "table", { class: "aw-pairs", "aria-label": "Temperature that each pair needs" },
     make("thead", {}, make("tr", {}, ...["Pair", "Now", "Wanted", "Needs T ="].map(
       (name) => make("th", { scope: "col" }, name)))),
     pairRows,
@@ -415,11 +415,14 @@ function render({ model, el }) {
       if (now.classList.contains("aw-met") !== met) now.classList.toggle("aw-met", met);
     }
     table.refresh();
-    live.say(() =>
-      `Temperature ${number(temperature)}. `
-        + labels.slice(0, 6).map((label, i) => `${visible(label)}: ${percent(weights[i])}, slope ${number(slopes[i], 2)}`).join("; ")
-        + (labels.length > 6 ? `; and ${labels.length - 6} more` : "") + (model.get("revealed") ? `. ${verdict.textContent}` : "."),
-    );
+    live.say(() => [
+      `Temperature ${number(temperature)}. `,
+      ...labels.slice(0, 6).flatMap((label, i) => [
+        i ? "; " : "", token(label), `: ${percent(weights[i])}, slope ${number(slopes[i], 2)}`,
+      ]),
+      (labels.length > 6 ? `; and ${labels.length - 6} more` : "") + ". ",
+      ...(model.get("revealed") ? verdict.cloneNode(true).childNodes : []),
+    ]);
   }
 
   /** The ratio of two weights, from the scores: it has its digits where the weights round to 0.

@@ -72,7 +72,12 @@
       button.innerHTML = '<span class="icon icon-copy" aria-hidden="true"></span>';
       const name = document.createElement("span");
       name.className = "unseen";
-      name.textContent = "Copy the code";
+      // Told apart in a list of all buttons by its first line, whose Chinese is marked as elsewhere.
+      const line = code.textContent.trim().split("\n")[0].slice(0, 50);
+      const parts = line.split(/(\p{Script=Han}+)/u).map((part, i) => {
+        return i % 2 ? Object.assign(document.createElement("span"), { lang: "zh-Hans", textContent: part }) : part;
+      });
+      name.append("Copy the code: ", ...parts);
       button.append(name);
       button.addEventListener("click", async () => {
         await copy(typed(code));
@@ -88,22 +93,26 @@
   }
 
   // --- boxes wider than the page scroll by keyboard too
-  const BOXES = [
-    "article pre",
-    ".math-scroll",
-    ".pst-scrollable-table-container",
-    ".cell_output .text_html",
-    ".cell_output .output",
-    "span.math",
-  ].join(", ");
+  const BOXES = {
+    "article pre": "Code",
+    ".math-scroll, span.math": "Formula",
+    ".pst-scrollable-table-container": "Table",
+    ".cell_output .text_html, .cell_output .output": "Output",
+  };
   function scrollable() {
-    for (const box of document.querySelectorAll(BOXES)) {
+    for (const box of document.querySelectorAll(Object.keys(BOXES).join(", "))) {
       const wide = box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible";
       if (wide && !box.hasAttribute("tabindex")) {
         box.tabIndex = 0;
         box.dataset.scrolls = "";
+        if (box.hasAttribute("aria-label")) continue;
+        const kind = Object.keys(BOXES).find((boxes) => box.matches(boxes));
+        box.setAttribute("role", "group");
+        box.setAttribute("aria-label", `${BOXES[kind]}, scrolls sideways`);
+        box.dataset.scrolls = "named";
       } else if (!wide && "scrolls" in box.dataset) {
         box.removeAttribute("tabindex");
+        if (box.dataset.scrolls) ["role", "aria-label"].forEach((name) => box.removeAttribute(name));
         delete box.dataset.scrolls;
       }
     }
@@ -166,6 +175,7 @@
       if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key === "k") {
         event.preventDefault();
         const field = document.querySelector("header .search input");
+        if (!field.getClientRects().length) return field.form.submit(); // a phone has no room for it
         field.focus();
         field.select();
       }

@@ -146,7 +146,9 @@ def test_nothing_is_shown_before_the_guess(board):
     assert not view.locator(".aw-bars").get_attribute("d")
     assert not view.locator(".aw-bar-top").get_attribute("d")
     expect(view.locator("details")).to_be_hidden()
-    assert "%" not in view.locator(".aw-live").inner_text()
+    slider = view.get_by_role("slider", name="Key dimension d_k")
+    said, _ = spoken(view.locator(".aw-live"), lambda: slider.press("End"))
+    assert "Weights: shown after your guess." in said and "%" not in said
 
 
 def test_guess_and_measurement_are_drawn_together(board):

@@ -141,8 +141,9 @@ def test_a_name_from_right_to_left(board):
 
 def test_what_is_said(board):
     widget = deletion_widget()
-    view = board.mount(widget)
+    view = board.mount(deletion_widget(0, [0]))
     live = view.locator("[aria-live=polite]")
+    board.set("deleted", [])
     best, share = widget.best()[0]
     expect(live).to_contain_text(
         f"Åland: {best}, {measures.whole_percent(share)}".replace(" %", "\u00a0%")

@@ -6,7 +6,7 @@ from statistics import median
 import pytest
 from heads_samples import NUMBERS, PLACES, heads_run, heads_widget
 from playwright.sync_api import expect
-from widget_page import unfold
+from widget_page import spoken, unfold
 
 from attnkit.widgets import HeadsRun, HeadsWidget, maps, measures
 
@@ -27,13 +27,13 @@ def readouts(view):
 
 def test_nothing_is_shown_before_the_guess(board):
     view = board.mount(heads_widget())
-    view.get_by_role("slider", name="Number of heads").press("End")
-    board.settled()
+    slider = view.get_by_role("slider", name="Number of heads")
+    said, _ = spoken(view.locator(".aw-live"), lambda: slider.press("End"))
     assert readouts(view) == ["1", "?"]  # d_head may be seen, the accuracy not
     for part in (".aw-heads-maps", ".aw-heads-course", ".aw-heads-seeds", ".aw-heads-dot"):
         expect(view.locator(part)).to_be_hidden()
     expect(view.locator("details").first).to_be_hidden()
-    shown = view.inner_text() + view.locator(".aw-live").inner_text()
+    shown = view.inner_text() + said
     assert not set(re.findall(r"[\d.]+ %", shown)) - {"0 %", "50 %", "100 %", "95 %"}
     expect(view.get_by_role("button", name="Measure")).to_be_disabled()
 

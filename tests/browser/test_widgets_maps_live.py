@@ -8,7 +8,7 @@ import pytest
 import torch
 from map_samples import causal, heads, words
 from playwright.sync_api import expect
-from widget_page import check_heads_scroll_inside, load_functions, unfold
+from widget_page import check_heads_scroll_inside, load_functions, spoken, unfold
 
 from attnkit.widgets import HeadBrowser, SnapshotWidget, maps, measures, packing
 
@@ -140,9 +140,8 @@ def test_a_row_is_read_aloud_as_python_does(board):
     said = lambda node: node.inner_text().replace("\u00a0", " ")  # noqa: E731
     assert said(view.locator(".aw-hb-reading")) == f"{row}."
     live = view.locator("[aria-live=polite]")
-    assert live.evaluate("(n) => n.textContent").replace("\u00a0", " ") == (
-        f"layer 1, head 2, {row}."
-    )
+    heard, _ = spoken(live, lambda: (board.set("query", 2), board.set("query", 3)))
+    assert heard.replace("\u00a0", " ") == f"layer 1, head 2, {row}."
     view.locator(".aw-map-area").focus()
     board.page.keyboard.press("ArrowUp")
     board.settled()

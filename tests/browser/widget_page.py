@@ -101,6 +101,7 @@ def spoken(live, act):
       for (const kind of ["input", "click"]) addEventListener(kind, heard, true);
       return { said: new Promise((done) => {
         new MutationObserver((_, watch) => {
+          if (!node.textContent) return; // what was said before has had its time
           watch.disconnect();
           done([node.textContent, performance.now() - last]);
         }).observe(node, { childList: true, characterData: true, subtree: true });
