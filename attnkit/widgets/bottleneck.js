@@ -78,7 +78,7 @@ function render({ model, el }) {
   /* ---- numbers and tables */
   const memoryOut = readout("From memory");
   const lookingOut = readout("Looking allowed");
-  const live = announcer(150);
+  const live = announcer(150, false);
   const curvesTable = dataTable(
     "The curves as a table", ["Digits", "Curve", "Right", "Lowest to highest"],
     () => lengthsShown().flatMap((length) => [
@@ -123,7 +123,7 @@ function render({ model, el }) {
     commit(model, { revealed: true });
     update();
     curvesTable.node.firstChild.focus({ preventScroll: true }); // the button is gone
-    live.say(() => "The models’ curves are drawn; the table has their numbers.");
+    live.say(() => "The models’ curves are drawn; the table below has their numbers.");
     chart.node.scrollIntoView?.({ block: "nearest" });
   }, signal);
 

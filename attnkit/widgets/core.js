@@ -614,11 +614,11 @@ const SAID = 20_000; // ms that a message stays in the page: read there once mor
  * A polite live region that speaks when the reader pauses, and not at the start. All that it says
  * stands elsewhere in the widget too, so it is empty before and some time after.
  * @param {number} [pause] milliseconds
+ * @param {boolean} [first] whether the first that it is given is how the widget stands at the start
  */
-export function announcer(pause = 700) {
+export function announcer(pause = 700, first = true) {
   const node = make("p", { class: "aw-live", "aria-live": "polite", "aria-atomic": "true" });
   let timer = 0;
-  let first = true;
   return {
     node,
     /** Made when it is spoken, not at every move. Nodes keep the language of a word.

@@ -139,7 +139,10 @@ def fill(page: Page, site: Path, among: list[Page], to_site: str, address: str) 
             r"(<h1>).*?(</h1>)", rf"\1{page.title}\2", page.body, count=1, flags=re.S
         )
     page.sections = [
-        (found[1], re.sub(r'<a class="headerlink".*?</a>', "", found[2], flags=re.S).strip())
+        (
+            found[1],
+            re.sub(r'<a class="headerlink".*?</a>|</?a\b[^>]*>', "", found[2], flags=re.S).strip(),
+        )
         for found in re.finditer(
             r'<section[^>]*id="([^"]*)"[^>]*>\s*<h2>(?:<span id="[^"]*"></span>\s*)*(.*?)</h2>',
             page.body,

@@ -13,7 +13,6 @@ from test_widgets_controls import widgets_of_all_kinds
 from widget_page import WidgetPage, spoken
 
 from attnkit.widgets import (
-    BottleneckGame,
     HeadBrowser,
     SnapshotWidget,
     SoftmaxWidget,
@@ -106,18 +105,6 @@ def test_nothing_is_announced_while_a_slider_is_dragged(everything):
         assert hasty == [], slider.evaluate("(node) => node.closest('.view').className")
 
 
-def test_the_focus_is_never_lost(browser):
-    """A button that goes away, or that is switched off by its own press, hands the focus on."""
-    context = browser.new_context(viewport={"width": 1000, "height": 900})
-    board = WidgetPage(context.new_page())
-    board.mount(BottleneckGame({"a": {4: (1, 1, 1), 8: (0.5, 0.4, 0.6)}}, (4, 8)), "curves")
-    widgets_of_all_kinds(board)
-    pressed, lost = board.page.evaluate(PRESS_ALL)
-    assert lost == []
-    assert pressed > 60
-    context.close()
-
-
 def test_all_that_takes_the_focus_shows_it(everything):
     """Each kind of control once; a line of 2 px or more that was not there before."""
     unseen = everything.page.evaluate(
@@ -205,3 +192,10 @@ def test_without_motion_nothing_moves(open_board):
     film.locator(".aw-sn-play").click()
     board.settled()
     assert board.get("step", "film") != before
+
+
+def test_the_focus_is_never_lost(everything):
+    """A button that goes away, or that is switched off by its own press, hands the focus on."""
+    pressed, lost = everything.page.evaluate(PRESS_ALL)
+    assert lost == []
+    assert pressed > 60
