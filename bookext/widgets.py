@@ -318,7 +318,12 @@ def depart_view(self, node):
 def _on_paper(translator, node):
     """The line under a printed picture: what it shows, and where it moves."""
     shown = next((image.get("alt", "") for image in node.findall(nodes.image)), "")
-    shown = shorten(FIRST_SENTENCE.match(shown)[0], LONGEST_CAPTION, placeholder=" …")
+    shown = FIRST_SENTENCE.match(shown)[0]
+    if len(shown) > LONGEST_CAPTION:  # what follows a colon are the numbers, which the picture has
+        head = re.split(r"[:;] ", shown[:LONGEST_CAPTION])
+        shown = (
+            f"{head[0]}." if len(head) > 1 else shorten(shown, LONGEST_CAPTION, placeholder=" …")
+        )
     base = translator.builder.config.html_baseurl
     where = "on the page"
     if base:
@@ -329,6 +334,8 @@ def _on_paper(translator, node):
             section = section.parent
         address = html.escape(address + (f"#{section['ids'][0]}" if section else ""))
         where = f'at <a class="printed" href="{address}">{address}</a>'
+    if shown and shown[-1] not in ".?!…":
+        shown += "."
     words = html.escape(f"{shown} ".lstrip(), quote=False)
     return f'<p class="attn-paper">{words}Interactive {where}.</p>\n'
 

@@ -4,11 +4,14 @@ import re
 import shutil
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from docutils import nodes
 from leaks import hidden_lines, squeeze
 from pypdf import PdfReader
 
+from bookext import widgets
 from bookext.pdf import chromium, compose, whole
 from bookext.pdf.__main__ import main
 from bookext.pdf.finish import once
@@ -294,3 +297,30 @@ def test_one_page_into_a_file(html, tmp_path, chromium_path, monkeypatch):
     pdf = PdfReader(target)
     assert len(pdf.pages) == 1 and round(float(pdf.pages[0].mediabox.width)) == 612
     assert pdf.metadata.author == "The authors of Attention, Measured"
+
+
+@pytest.mark.parametrize(
+    "base, alt, line",
+    [
+        ("", "Two bars. Left: one.", "Two bars. Interactive on the page."),
+        ("", "No full stop", "No full stop. Interactive on the page."),
+        ("", f"A grid: {'x ' * 200}", "A grid. Interactive on the page."),
+        (
+            "https://course.example/book/",
+            "a < b.",
+            'a &lt; b. Interactive at <a class="printed" href="{0}">{0}</a>.',
+        ),
+    ],
+)
+def test_the_line_under_a_printed_widget(base, alt, line):
+    builder = SimpleNamespace(
+        config=SimpleNamespace(html_baseurl=base),
+        current_docname="ch/one",
+        get_target_uri=lambda name: f"{name}.html",
+    )
+    view = widgets.widget_view("", nodes.image(alt=alt))
+    nodes.section("", view, ids=["sliders"])
+    address = "https://course.example/book/ch/one.html#sliders"
+    assert widgets._on_paper(SimpleNamespace(builder=builder), view) == (
+        f'<p class="attn-paper">{line.format(address)}</p>\n'
+    )
