@@ -197,7 +197,7 @@ def settings(name: str) -> dict:
 
 
 def test_plain_notebooks_are_shown_by_jupyterlab_alone_and_chapters_as_notebooks():
-    """jupyterlab_myst shows chapters' directives, and nothing of what <details> holds."""
+    """jupyterlab_myst shows the directives of chapters, and formulas inside of <details> as TeX."""
     assert settings("notebooks")["disabledExtensions"]["jupyterlab-myst"] is True
     opened = settings("chapters")
     assert "disabledExtensions" not in opened
