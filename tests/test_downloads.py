@@ -14,11 +14,12 @@ import nbformat
 import pip
 import pytest
 from edition_book import HEADER, SmallBook
-from package import PACKAGE, PYPROJECT
+from package import PACKAGE, PYPROJECT, VERIFY
 
 from bookext.address import read_repository
 from bookext.offline import pack
 from bookext.promised import wrong
+from bookext.wheel import build, state
 
 PARTS = "address public wheel notebooks instructor launch binder offline promised".split()
 SITE = "https://course.example/book/"
@@ -191,6 +192,19 @@ def test_the_wheel_is_that_of_the_tree(book):
         assert wheel.read("attnkit/sums.py").decode() == PACKAGE["attnkit/sums.py"]
     assert {name.split("/")[0] for name in names} == {"attnkit", "attnkit-7.8.9.dist-info"}
     assert not list(book.folder.glob("*.egg-info")) and not (book.folder / "build").exists()
+
+
+def test_the_wheel_has_the_numbers_that_this_build_has_printed(tmp_path):
+    executed = tmp_path / "executed"
+    for name, text in {**PACKAGE, **VERIFY, "executed/ch/one.ipynb": "{}"}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    before = state(tmp_path, executed)
+    with zipfile.ZipFile(build(tmp_path, tmp_path / "out", executed)) as wheel:
+        assert wheel.read("attnkit/data/printed.json").decode() == "{'kept': 1, 'one': 2}"
+    assert (tmp_path / "attnkit" / "data" / "printed.json").read_text() == "committed"
+    (executed / "ch" / "one.ipynb").write_text("{} ")
+    assert state(tmp_path, executed) != before, "other outputs, another wheel"
 
 
 def test_the_course_as_one_file(published):
