@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # second line.
 FRAME, TOGGLE, RULE, COUNTS, RESET, SLIDER = 9.4, 3.0, 2.75, 4.3, 2.75, 4.0
 CHOSEN, LINE, TABLE, SMALL_TABLE, MAP, LEGEND, GAP = 5.22, 1.45, 20.31, 19.26, 7.87, 1.375, 1.0
+NARROW_TABLE = 8.0  # most names of measures take a second line on the narrowest phone
 
 
 def thresholds_picture(
@@ -102,6 +103,7 @@ def height(
     top = max(grid, limits) if wide else grid + GAP + limits
     chosen = CHOSEN if wide else CHOSEN + 2 * LINE
     chosen += (TABLE if inner >= 24 else SMALL_TABLE) + (1.0 if rule == "simple" else 0.0)
+    chosen += NARROW_TABLE if inner < 17.5 else 0.0
     if drawn is None:
         return FRAME + head + top + chosen
     room = min(26.0, inner)

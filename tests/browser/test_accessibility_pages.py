@@ -21,7 +21,8 @@ CUT = """() => [...document.querySelectorAll("body *")].filter((node) => {
   if (!node.getClientRects().length || style.visibility === "hidden" || !node.textContent.trim())
     return false;
   if (node.closest(".unseen, .aw-hidden, .aw-live, svg, math, .math, .math-scroll, .aw-token, " +
-    ".aw-mask-of, [aria-hidden=true], .aw-hb-bar-name, .aw-who, .aw-row")) return false;
+    ".aw-mask-of, [aria-hidden=true], .aw-hb-bar-name, .aw-who, .aw-row, .aw-cost-numbers"))
+    return false;
   const cut = (axis, more) => /hidden|clip/.test(style[axis]) && more > 4;
   return cut("overflowX", node.scrollWidth - node.clientWidth)
     || cut("overflowY", node.scrollHeight - node.clientHeight);
