@@ -44,7 +44,7 @@ class Book:
     title: str
     author: str
     licence: str
-    question: str = ""
+    subtitle: str = ""
     address: str = ""
     language: str = "en"
 
@@ -64,7 +64,7 @@ def described(site: Path, root: str, config: dict) -> Book:
         title=config["title"],
         author=config.get("author", ""),
         licence=config.get("sphinx", {}).get("config", {}).get("bookext_licence", ""),
-        question=read(r'<meta name="description" content="([^"]*?[.?!])(?= |")'),
+        subtitle=read(r'<meta name="description" content="([^"]*?[.?!])(?= |")'),
         address=canonical.removesuffix(f"{root}.html"),
         language=read(r'<html[^>]* lang="([^"]*)"') or "en",
     )
@@ -125,7 +125,7 @@ def title_page(book: Book, to_site: str) -> str:
     picture = f'<img class="mark" src="{to_site}_static/{mark}" alt="">' if mark else ""
     address = html.escape(book.address)
     lines = [
-        f'<p class="question">{html.escape(book.question)}</p>' if book.question else "",
+        f'<p class="subtitle">{html.escape(book.subtitle)}</p>' if book.subtitle else "",
         f'<p class="author">{html.escape(book.author)}</p>',
         f'<p class="small">{html.escape(book.licence[0].upper() + book.licence[1:])}.</p>'
         if book.licence
