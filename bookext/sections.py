@@ -36,14 +36,24 @@ class Entry(dict):
 
 
 def entries(doctree: nodes.document, location: str) -> list[Entry]:
-    """The places of a page, in order; the first is the page itself."""
+    """The places of a page, in order; the first is the page itself.
+
+    Names are labels and entries of the index; a function has its own name alone.
+    """
     found: list[Entry] = []
     page = Entry(t="", x=[], ids=[], c=set())
     _walk(doctree, page, found, location)
+    indexed = {}
+    for node in doctree.findall(addnodes.index):
+        for _, words, target, *_ in node["entries"]:
+            indexed.setdefault(target, []).append(words.replace(";", ","))
     for entry in found:
         entry["x"] = " ".join("".join(entry["x"]).split())
         own = nodes.make_id(entry["t"])
         labels = [NO_WORD.sub("", i) for i in entry["ids"] if i != own and entry.get("k") != "code"]
+        if entry.get("k") != "code":
+            words = [one for i in entry["ids"] for one in indexed.get(i, ())]
+            labels += [one for one in words if one not in entry["t"]]
         names = {
             "n": " · ".join(label.replace("-", " ") for label in labels if label),
             "c": " ".join(sorted(entry.pop("c") - set(NAME.findall(entry["x"])))),
@@ -83,7 +93,8 @@ def _walk(node: nodes.Node, entry: Entry, found: list[Entry], location: str) -> 
         place = Entry(t=f"{cells[0]}: {cells[1]}", x=[" · ".join(filter(None, cells[2:]))])
         found.append(Entry(place, ids=entry["ids"], c=set(), k="term"))
     elif isinstance(node, nodes.paragraph) and "formula-sheet" in entry["ids"] and node["ids"]:
-        place = _place(node, plain(node.children[0]).rstrip("."))
+        lead = next(iter(node.findall(nodes.strong)), node)
+        place = _place(node, plain(lead).rstrip("."))
         found.append(Entry(place, x=[*pieces(node)], k="term"))
     elif isinstance(node, addnodes.desc):
         head = next(iter(node.findall(addnodes.desc_signature)))

@@ -10,7 +10,7 @@ QUERIES = {
     "scaled dotproduct": "03",
     "softmax": "03#ch3-softmax",
     "softmax Jacobian": "03#ch3-scale",
-    "softmax derivative": "a04",
+    "softmax derivative": "a04#formula-look-up",
     "masked softmax": "a12#masked_softmax",
     "masked_softmax": "a12#masked_softmax",
     "normalized entropy": "a12#normalized_entropy",
@@ -48,7 +48,7 @@ QUERIES = {
     "α_ij": "a02#attention",
     "ω": "a02#attention",
     "why the scale": "03#ch3-scale",
-    "effective keys": "07#ch7-metrics",
+    "effective keys": "a04#formula-map",
     # spellings: hyphens, capitals, plurals, parts, slips
     "cross-attention": "a03#cross-attention",
     "crossattention": "a03#cross-attention",
