@@ -10,7 +10,7 @@
   const SHOWN = 20;
   const LONGEST = 240;
   const BOOST = { title: 8, glossary: 8, names: 5, page: 2, text: 1, code: 0.4 };
-  // A term's explanation comes before a mention of it, bibliography and changelog come last, and
+  // A term's explanation comes before a mention of it, bibliography, changelog and exercises come last, and
   // functions come after the chapters, unless what is asked for is written as in code.
   const TERM = 1.4;
   const FUNCTION = 0.2;
@@ -114,7 +114,8 @@
     for (const [old, now] of book.traditional.split(" ")) TRADITIONAL.set(old, now);
     for (const page of book.pages) {
       page.s.forEach((place, number) => {
-        const weight = (place.k === "term" ? TERM : 1) * (LAST.test(page.u) ? 0.5 : 1) * (number ? 1 : 1.2);
+        const later = LAST.test(page.u) || place.t.startsWith("Exercise") ? 0.5 : 1;
+        const weight = (place.k === "term" ? TERM : 1) * later * (number ? 1 : 1.2);
         places.push({ place, page, weight, title: squeeze(place.t) });
         search.add({
           id: places.length - 1,
