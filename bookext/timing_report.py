@@ -81,7 +81,9 @@ def book_table(book: dict) -> str:
     }
     for step, name in STEPS.items():
         lines.append(row(name, book["steps"][step], None, notes.get(step, "")))
-    limit, kind = (COLD, "cold") if new or book["read"] else (WARM, "warm")
+    limit, kind = (
+        (COLD, "cold") if new else (COLD, "pages read") if book["read"] else (WARM, "warm")
+    )
     lines.append(row(f"total, {kind}", book["total"], limit))
     return "\n".join(lines)
 
