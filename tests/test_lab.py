@@ -159,8 +159,7 @@ def started(monkeypatch, tmp_path, *arguments: str) -> list[str]:
     monkeypatch.setattr(lab, "NOTEBOOKS", tmp_path / "built")
     monkeypatch.setattr(lab, "MINE", tmp_path / "mine")
     calls: list[list[str]] = []
-    done = subprocess.CompletedProcess([], 0)
-    monkeypatch.setattr(lab.subprocess, "run", lambda command: calls.append(command) or done)
+    monkeypatch.setattr(lab, "become", lambda command: calls.append(command) or 0)
     assert lab.main(list(arguments)) == 0
     return calls[0]
 
@@ -174,11 +173,20 @@ def test_a_learner_gets_the_folder_with_the_copies_and_other_arguments_reach_jup
     assert (tmp_path / "mine" / "intro.ipynb").exists()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows cannot replace a program")
+def test_jupyterlab_takes_the_place_of_the_program_that_starts_it():
+    """Or a terminal that ends this program would leave a server behind."""
+    says = [sys.executable, "-c", "import os; print(os.getpid())"]
+    starts = f"from bookext.lab.__main__ import become; become({says!r})"
+    program = subprocess.Popen([sys.executable, "-c", starts], cwd=ROOT, stdout=subprocess.PIPE)
+    assert int(program.communicate()[0]) == program.pid
+
+
 def test_copies_alone_start_nothing(monkeypatch, tmp_path, capsys):
     write(tmp_path / "built" / "intro.ipynb", "1")
     monkeypatch.setattr(lab, "NOTEBOOKS", tmp_path / "built")
     monkeypatch.setattr(lab, "MINE", tmp_path / "mine")
-    monkeypatch.setattr(lab.subprocess, "run", lambda command: pytest.fail("it started JupyterLab"))
+    monkeypatch.setattr(lab, "become", lambda command: pytest.fail("it started JupyterLab"))
     assert lab.main(["--copies"]) == 0
     assert codes(tmp_path / "mine" / "intro.ipynb") == ["1"]
     assert str(tmp_path / "mine") in capsys.readouterr().out

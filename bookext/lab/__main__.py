@@ -7,6 +7,7 @@ of the book, with solutions and hidden tests. What else stands on the line goes 
 """
 
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,16 @@ def command(folder: Path, first: str, settings: str, more: list[str]) -> list[st
     ]
 
 
+def become(starts: list[str]) -> int:
+    """JupyterLab in place of this program, so that whoever ends the one ends the other."""
+    if os.name == "posix":
+        os.execv(starts[0], starts)
+    try:
+        return subprocess.run(starts).returncode
+    except KeyboardInterrupt:  # JupyterLab has heard it too, and says goodbye by itself
+        return 0
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m bookext.lab", description=__doc__)
     way = parser.add_mutually_exclusive_group()
@@ -48,10 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
         if chosen.copies:
             return 0
         starts = command(MINE, "intro.ipynb", "notebooks", more)
-    try:
-        return subprocess.run(starts).returncode
-    except KeyboardInterrupt:  # JupyterLab has heard it too, and says goodbye by itself
-        return 0
+    return become(starts)
 
 
 if __name__ == "__main__":
