@@ -187,7 +187,7 @@ def drop_unused(app, error):
     if error or app.builder.format != "html":
         return
     static = Path(app.outdir, "_static")
-    patterns = ("vendor/**/*", "scripts/*", "styles/*", "webpack-macros.html", "*.map")
+    patterns = ("vendor/**/*", "scripts/*", "styles/*", "*webpack-macros.html", "*.map")
     unused = [f for p in patterns for f in static.glob(p) if f.is_file()]
     for file in status_iterator(unused, "leaving out the theme's files... ", length=len(unused)):
         file.unlink()
