@@ -49,7 +49,7 @@ CHINESE = r"""() => {
 #: What is focused by the Tab key and says nothing of itself.
 NAMELESS = """() => [...document.querySelectorAll("[tabindex='0']")].filter((node) =>
   node.getClientRects().length && !node.getAttribute("aria-label")
-  && !node.matches("button, [role=radio]")).map((node) => node.outerHTML.slice(0, 120))"""
+  && !node.matches("button, input, select, [role=radio]")).map((node) => node.outerHTML.slice(0, 120))"""
 
 
 def restyled(page, css: str) -> None:
