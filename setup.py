@@ -76,7 +76,8 @@ def pages() -> dict[str, str]:
 
 
 def chapters() -> list[Path]:
-    return [Path("intro.md"), *sorted(Path("chapters").glob("*.md"))]
+    found = [Path("intro.md"), *sorted(Path("chapters").glob("*.md"))]
+    return [path for path in found if path.is_file()]
 
 
 def write_pages(root: str | Path) -> None:
