@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -69,9 +70,11 @@ def running(server: subprocess.Popen, runtime: Path, log: Path) -> str:
 
 
 def run(page: Page, number: int) -> None:
-    """Run a code cell as a learner does, with Shift and Enter."""
-    page.locator(".jp-CodeCell .cm-content").nth(number).click()
-    page.keyboard.press("Shift+Enter")
+    """Run a code cell with the button, as soon as the cell is the active one."""
+    cell = page.locator(".jp-CodeCell").nth(number)
+    cell.locator(".cm-content").click()
+    expect(cell).to_have_class(re.compile(r"\bjp-mod-active\b"))
+    page.get_by_role("button", name="Run this cell and advance").click()
 
 
 def test_answers_unfold_and_a_widget_and_its_kernel_stay_in_step(address, open_page):
