@@ -164,6 +164,10 @@ def test_no_page_asks_another_host_or_complains(site, whole_page, first_look):
     assert visit.page.evaluate("localStorage.length + sessionStorage.length") == 0
 
 
+def test_chinese_is_marked_as_chinese_in_text_code_and_widgets(whole_page, first_look):
+    assert first_look(whole_page, 1280).page.evaluate(UNCALLED) == []
+
+
 def test_pages_of_the_unpacked_course_open_as_files_with_live_widgets(
     whole_page, from_disk, unpacked, html
 ):
@@ -222,14 +226,15 @@ WIDE = """(width) => [...document.querySelectorAll("body *")].filter((element) =
   return true;
 }).slice(0, 5).map((element) => element.outerHTML.slice(0, 120))"""
 
-#: Chinese that a voice would read as English. What is only announced (`aw-live`) is a mere string.
+#: Chinese that a voice would read as English. What is only announced
+#: (`aw-live`) is a mere string, and paper (`attn-paper`) is not read aloud.
 UNCALLED = """() => {
   const found = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let text; (text = walker.nextNode()); ) {
     const around = text.parentElement;
     if (!/\\p{Script=Han}/u.test(text.data)) continue;
-    if (around.closest("script, style, template, noscript, .aw-live, [lang|=zh]")) continue;
+    if (around.closest("script, style, template, noscript, .aw-live, .attn-paper, [lang|=zh]")) continue;
     found.push(`${around.closest("[class]")?.className}: ${text.data.trim().slice(0, 40)}`);
   }
   return found;
