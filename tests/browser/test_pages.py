@@ -226,8 +226,8 @@ WIDE = """(width) => [...document.querySelectorAll("body *")].filter((element) =
   return true;
 }).slice(0, 5).map((element) => element.outerHTML.slice(0, 120))"""
 
-#: Chinese that a voice would read as English. What is only announced
-#: (`aw-live`) is a mere string, and paper (`attn-paper`) is not read aloud.
+#: Chinese that a voice would read as English. What is only announced (`aw-live`) is a mere string,
+#: and paper (`attn-paper`) is not read aloud.
 UNCALLED = """() => {
   const found = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
