@@ -234,7 +234,8 @@ UNCALLED = """() => {
   for (let text; (text = walker.nextNode()); ) {
     const around = text.parentElement;
     if (!/\\p{Script=Han}/u.test(text.data)) continue;
-    if (around.closest("script, style, template, noscript, .aw-live, .attn-paper, [lang|=zh]")) continue;
+    const known = "script, style, template, noscript, .aw-live, .attn-paper, [lang|=zh]";
+    if (around.closest(known)) continue;
     found.push(`${around.closest("[class]")?.className}: ${text.data.trim().slice(0, 40)}`);
   }
   return found;
