@@ -13,7 +13,7 @@ from attnkit.key_value_cache import KeyValueCache
 from attnkit.numerics import dot_product_weights, surely_bounded, without_unreachable
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float
+    from attnkit.shapes import Bool, Float
 
 
 class AdditiveAttention(nn.Module):

@@ -15,7 +15,7 @@ from attnkit.seq2seq import embed, expect_ids
 from attnkit.tasks import Vocabulary
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Int
+    from attnkit.shapes import Float, Int
 
 #: How the states of a sequence become one vector.
 POOLINGS = ("attention", "mean")

@@ -20,7 +20,7 @@ from attnkit.functional import scaled_dot_product_attention, scores_shape
 from attnkit.masks import causal_mask, sliding_window_mask
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
+    from attnkit.shapes import Float
 
 #: Fewest queries of one block of a window: a smaller block is mostly overhead.
 BLOCK = 128

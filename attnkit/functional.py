@@ -20,7 +20,7 @@ from attnkit.numerics import (
 )
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float
+    from attnkit.shapes import Bool, Float
 
 
 class AttentionOutput(NamedTuple):

@@ -10,7 +10,7 @@ from attnkit import expect
 from attnkit.attention import MultiHeadAttention
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
+    from attnkit.shapes import Float
 
 
 class GroupedQueryAttention(MultiHeadAttention):

@@ -10,7 +10,7 @@ from torch import Tensor
 from attnkit import expect
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
+    from attnkit.shapes import Float
 
 
 class KeyValueCache:

@@ -14,7 +14,7 @@ from torch import Tensor
 from attnkit import expect
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Int, Shaped
+    from attnkit.shapes import Bool, Int, Shaped
 
 
 def causal_mask(n_queries: int, n_keys: int | None = None) -> Bool[Tensor, "n_queries n_keys"]:

@@ -27,7 +27,7 @@ from attnkit.translation import (
 )
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Int
+    from attnkit.shapes import Float, Int
 
 __all__ = [
     "CONTEXTS",

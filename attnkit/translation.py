@@ -14,7 +14,7 @@ from attnkit.numerals import from_chinese, standard_form
 from attnkit.tasks import Batch, Vocabulary
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Int
+    from attnkit.shapes import Bool, Int
 
 LONGEST_TRANSLATION = 64
 

@@ -466,7 +466,7 @@ def test_refusals_say_what_came(call, error, words):
 @pytest.mark.parametrize(
     "module",
     [
-        *("masks", "functional", "attention", "numerals", "translation"),
+        *("masks", "functional", "attention", "numerals", "translation", "shapes"),
         *("tasks.vocabulary", "tasks.chinese_numerals", "tasks.number_words", "tasks.context"),
     ],
 )
@@ -477,7 +477,7 @@ def test_doctests(module):
 
 
 def test_import_needs_torch_alone():
-    others = ("numpy", "matplotlib", "ipywidgets", "anywidget", "jaxtyping", "safetensors")
+    others = ("numpy", "matplotlib", "ipywidgets", "anywidget", "safetensors")
     others += ("tokenizers",)
     code = f"import sys; sys.modules.update(dict.fromkeys({others!r})); "
     code += "import attnkit, attnkit.seq2seq, attnkit.transformer, attnkit.pretrained; "

@@ -93,7 +93,7 @@ def test_attnkit_is_imported_where_torch_alone_is_installed(installed):
         "import sys\n"
         "class Missing:\n"
         "    names = {'matplotlib', 'ipywidgets', 'anywidget', 'safetensors', 'tokenizers',\n"
-        "             'babel', 'tqdm', 'IPython', 'traitlets', 'jaxtyping'}\n"
+        "             'babel', 'tqdm', 'IPython', 'traitlets'}\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         "        if name.partition('.')[0] in self.names:\n"
         "            raise ModuleNotFoundError(name)\n"

@@ -17,7 +17,7 @@ from attnkit.patterns.rows import Rows
 from attnkit.patterns.sight import Sight
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
+    from attnkit.shapes import Float
 
 #: No two places are farther apart, and int32 holds it.
 FARTHEST = 1 << 30

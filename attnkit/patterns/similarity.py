@@ -14,7 +14,7 @@ from attnkit.patterns.rows import BLOCK, Rows, entropy_of
 from attnkit.patterns.sight import Sight
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
+    from attnkit.shapes import Float
 
 
 def head_similarity(

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from attnkit import expect
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
+    from attnkit.shapes import Float
 
 
 class LearnedEncoding(nn.Module):

@@ -12,7 +12,7 @@ from torch import Tensor
 from attnkit import expect
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Shaped
+    from attnkit.shapes import Float, Shaped
 
 
 def rotary(

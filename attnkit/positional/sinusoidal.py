@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from attnkit import expect
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
+    from attnkit.shapes import Float
 
 
 def sinusoidal_encoding(n_positions: int, d_model: int) -> Float[Tensor, "n_positions d_model"]:

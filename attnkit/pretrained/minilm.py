@@ -15,8 +15,9 @@ from attnkit.pretrained.tokens import Tokens, tokenize
 from attnkit.transformer import EncoderLayer
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Int
     from tokenizers import Tokenizer
+
+    from attnkit.shapes import Float, Int
 
 #: Texts that :meth:`MiniLM.embed` takes at a time.
 BATCH = 32

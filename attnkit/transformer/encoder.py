@@ -13,7 +13,7 @@ from attnkit.key_value_cache import KeyValueCache
 from attnkit.transformer.layer import Layer
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float
+    from attnkit.shapes import Bool, Float
 
 
 class EncoderLayer(Layer):

@@ -29,7 +29,7 @@ from attnkit.translation import (
 )
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Int
+    from attnkit.shapes import Float, Int
 
 SIZES = ("d_model", "num_heads", "num_layers", "d_hidden", "dropout", "norm_first", "positions")
 POSITIONS = ("sinusoidal", "none")
