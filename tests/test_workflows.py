@@ -26,7 +26,7 @@ CHECK = (
 )
 #: What a job may do besides reading the sources, and for which step.
 WRITES = {
-    ("pages", "publish"): {"contents": "write"},
+    ("pages", "publish"): {"contents": "write", "pages": "write"},
     ("drift", "newest"): {"contents": "read", "issues": "write"},
     ("links", "outside"): {"contents": "read", "issues": "write"},
 }
@@ -67,6 +67,7 @@ def test_what_a_step_runs_exists():
             assert rest[0] == "-m" and module(rest[1]).is_file(), f"{name}: {line}"
         else:
             assert (ROOT / first).stat().st_mode & 0o111, f"{name}: {line}"
+            assert set(rest) <= targets(), f"{name}: {line}"
 
 
 def test_what_others_type_stands_in_no_command():
