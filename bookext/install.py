@@ -1,8 +1,9 @@
 """The first code cell of a downloaded notebook: it installs what is missing, and nothing else.
 
 attnkit comes from the wheel that lies beside the notebook in the unpacked course, or else from the
-site. Where everything is there, the cell does nothing, at once and without a network. A line of
-text beside it says the same for those who install things themselves.
+site, without its extra: the cell names what is missing itself and leaves versions alone that are
+there (Colab has its own ipywidgets). Where everything is there, the cell does nothing, at once and
+without a network. A line of text beside it says the same for those who install things themselves.
 """
 
 from pathlib import Path
@@ -27,14 +28,14 @@ if missing := [name for name in needs if not importlib.util.find_spec(name)]:
 FROM_SITE = """\
     here = "../wheels/{wheel}"  # in the whole course, unpacked
     site = "{site}"
-    book = f"{{here}}[book]" if os.path.exists(here) else f"attnkit[book] @ {{site}}"
+    book = here if os.path.exists(here) else f"attnkit @ {{site}}"
     what = [book if name == "attnkit" else name for name in missing]
 """
 FROM_ZIP = """\
     here = "../wheels/{wheel}"
     if "attnkit" in missing and not os.path.exists(here):
         raise FileNotFoundError(f"{{here}} is not there: unpack the whole course, run this in it")
-    what = [f"{{here}}[book]" if name == "attnkit" else name for name in missing]
+    what = [here if name == "attnkit" else name for name in missing]
 """
 FROM_NOWHERE = "    what = missing\n"
 MODEL_CELL = """\

@@ -126,6 +126,7 @@ def test_a_notebook_installs_from_the_site_or_from_beside_it(book, published):
     assert f'pip install "attnkit[book] @ {SITE}{WHEEL}"' in note.source
     assert f'site = "{SITE}{WHEEL}"' in install.source and f'"../{WHEEL}"' in install.source
     assert 'needs = ["attnkit"]' in install.source
+    assert "[book]" not in install.source, "what Colab has stays as it is"
     assert len(install.source.splitlines()) <= 13, "twelve, and a comment"
     note, install = notebook(book).cells[:2]
     assert f'pip install "../{WHEEL}[book]"' in note.source and "http" not in install.source[:500]
