@@ -12,7 +12,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from attnkit.verify.pages import CHECKOUT, Source
@@ -69,6 +68,7 @@ def environment(threads: int, extra: Mapping[str, str] | None = None) -> dict[st
     """The process sees this very package first, whatever else is installed."""
     path = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
     mine = {"PYTHONPATH": path, "PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}
+    mine["PYTHONSAFEPATH"] = "1"  # no module of the folder that one happens to be in
     mine |= dict.fromkeys(THREADS, str(threads))
     return {**os.environ, **mine, **(extra or {})}
 
@@ -90,21 +90,20 @@ def measure(
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
         env=environment(threads, extra),
-        cwd=Path(sys.executable).parent,  # no folder that could hide a module
         text=True,
         encoding="utf-8",
         errors="replace",
     )
-    started(process)
-    assert process.stdout and process.stderr
-    said: list[str] = []
-    reader = threading.Thread(target=lambda: said.extend(process.stderr or ()), daemon=True)
-    reader.start()
-    for line in process.stdout:
-        result.take(json.loads(line))
-        tell(result)
-    process.wait()
-    reader.join(timeout=5)
+    with process:  # closes its pipes
+        started(process)
+        assert process.stdout and process.stderr
+        said: list[str] = []
+        reader = threading.Thread(target=said.extend, args=(process.stderr,), daemon=True)
+        reader.start()
+        for line in process.stdout:
+            result.take(json.loads(line))
+            tell(result)
+        reader.join(timeout=5)
     if not result.ended and result.raised is None:
         last = next((line.strip() for line in reversed(said) if line.strip()), "no word")
         what = f"the process ended with status {process.returncode}: {last[:200]}"

@@ -5,6 +5,7 @@ they do in the book: the last expression of a cell is shown, tensors and tables 
 Pictures are drawn only as far as their description needs.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -180,15 +181,16 @@ def main(
     _quiet()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["IPYTHONDIR"] = folder
-        try:
-            runner = Runner(page, say)
-        except ModuleNotFoundError as error:
-            needs = missing(error)
-            say("raised", error=str(error), needs=needs, cell=0, line=1, section="")
-            return 0
-        finish = prepare()
-        runner.run(stop)
-        say("used", **finish())
+        with contextlib.chdir(folder):  # a cell that writes a file leaves none behind
+            try:
+                runner = Runner(page, say)
+            except ModuleNotFoundError as error:
+                needs = missing(error)
+                say("raised", error=str(error), needs=needs, cell=0, line=1, section="")
+                return 0
+            finish = prepare()
+            runner.run(stop)
+            say("used", **finish())
     say("end")
     return 0
 
