@@ -7,6 +7,7 @@ Some pieces compute, and some wait: for a browser's next frame, for a file. The 
 out side by side, so that there is always something to compute while others wait.
 """
 
+import os
 import re
 import sys
 from collections import Counter
@@ -15,8 +16,6 @@ from collections.abc import Mapping
 import pytest
 
 sys.modules.setdefault("rfc3987_syntax", None)  # bookext/kernels.py says why
-
-import times  # noqa: E402
 
 #: Tests with a page of the book in brackets, ``test_x[chapters/01-name]``: each page is a piece.
 BY_PAGE = re.compile(
@@ -64,9 +63,12 @@ def in_order(pieces: Mapping[str, int]) -> list[str]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """``make test`` ends with a table of its times."""
-    if plugin := times.plugin(config):
-        config.pluginmanager.register(plugin)
+    """``make test`` ends with a table of its times.
+
+    By name: the table is the course's, and attnkit's sdist has this file without it.
+    """
+    if "TESTS_BEGAN" in os.environ:
+        config.pluginmanager.import_plugin("times")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -15,7 +15,7 @@ from bookext import timing_report
 from bookext.timing_report import TESTS, load, row, store
 
 FILE = Path(__file__).resolve().parents[1] / timing_report.FILE
-#: Set by ``make test``: when it began. A part of the tests alone has no table.
+#: Set by ``make test``: when it began. Without it tests/conftest.py leaves this plugin out.
 BEGAN = "TESTS_BEGAN"
 FOLDERS = ("classroom", "browser", "notebooks")
 SLOWEST = 8
@@ -92,8 +92,7 @@ def table(took: dict) -> str:
     return "\n".join(lines)
 
 
-def plugin(config: pytest.Config) -> Times | None:
-    """The plugin of the process that collects what all others report, under ``make test``."""
-    if BEGAN not in os.environ or hasattr(config, "workerinput"):
-        return None
-    return Times(float(os.environ[BEGAN]))
+def pytest_configure(config: pytest.Config) -> None:
+    """In the process that collects what all others report."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Times(float(os.environ[BEGAN])))
