@@ -14,7 +14,7 @@ BIN    := $(VENV)/bin
 
 .PHONY: help setup book serve pdf lab my-notebooks lab-source lint test bench clean
 help: ## list the commands
-	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1	/'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s%s\n", $$1, $$2}' Makefile
 
 $(VENV)/.ready: $(REQUIREMENTS) requirements-model.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "The course needs Python 3.11 or newer; $(PYTHON) is %d.%d. Name another one: make PYTHON=python3.12 book" % sys.version_info[:2])'
@@ -75,22 +75,22 @@ test: lint book ## every test: lint, book, unit tests, notebooks, browser
 	$(BIN)/python -m pytest -n $(JOBS)
 
 .PHONY: test-nbgrader
-test-nbgrader: book # two whole chapters, generated and graded by nbgrader; some minutes
+test-nbgrader: book ## two whole chapters, generated and graded by nbgrader; some minutes
 	$(BIN)/python -m pytest -m nbgrader tests/classroom/test_nbgrader.py
 
 .PHONY: test-hostile
-test-hostile: setup # every answer that attacks the grader; `make test` has six of them
+test-hostile: setup ## every answer that attacks the grader; `make test` has six of them
 	$(BIN)/python -m pytest -m "hostile or not hostile" tests/classroom/test_hostile.py
 
 .PHONY: package test-package release-check
-package: setup # attnkit as wheel and sdist, in dist
+package: setup ## attnkit as wheel and sdist, in dist
 	rm -rf dist
 	$(BIN)/python -m release.package dist
 
-test-package: package # both in empty environments, with attnkit's own tests; some minutes, downloads
+test-package: package ## wheel and sdist in empty environments, with attnkit's own tests; some minutes, downloads
 	$(BIN)/python -m release.installed dist -n $(JOBS)
 
-release-check: setup # whether this tree can go out as the version it says
+release-check: setup ## whether this tree can go out as the version it says
 	$(BIN)/python -m release.ready
 
 bench: setup ## ratios against the peers, in one run

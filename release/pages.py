@@ -132,8 +132,7 @@ def main(arguments: list[str] | None = None) -> int:
     push.add_argument("--message", default="Publish")
     options = parser.parse_args(arguments)
     if options.command == "address":
-        for name, value in address(options.repository, options.url).items():
-            print(f"{name}={value}")
+        print("\n".join(f"{k}={v}" for k, v in address(options.repository, options.url).items()))
     else:
         print(publish(options.site, options.remote, message=options.message))
         print(serve())
@@ -141,4 +140,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    try:
+        raise SystemExit(main())
+    except (FileNotFoundError, ValueError, RuntimeError) as error:
+        raise SystemExit(f"release.pages: {error}") from None

@@ -1,12 +1,13 @@
-"""Measure again every number that the book prints, on this machine, beside the printed one.
+"""Run the chapters again on this machine and set every number beside the one that the book prints.
 
     python -m attnkit.verify                  the whole book, some minutes
     python -m attnkit.verify --chapter 3      one chapter, or several: --chapter 3 --chapter a7
     python -m attnkit.verify --list           what there is
 
-A page says at its end what was measured and what was only read again. The exit status is 0 when all
-that was asked for was reached and is within its tolerance, 1 when something is not, 2 when the
-command cannot be understood, 130 when it was interrupted.
+It writes a certificate, one page of HTML, which says what was measured and what was only read again
+from a recorded run. The exit status is 0 when all that was asked for was reached and is within its
+tolerance, 1 when something is not, 2 when the command cannot be understood, 130 when it was
+interrupted.
 """
 
 import argparse
@@ -42,9 +43,8 @@ def parser() -> argparse.ArgumentParser:
     add = said.add_argument
     add("--chapter", action="append", default=[], metavar="N", help="3, a7 or a name; repeat it")
     add("--list", action="store_true", help="list the chapters and stop")
-    add(
-        "--to", type=Path, default=Path(CERTIFICATE), metavar="FILE", help=f"default: {CERTIFICATE}"
-    )
+    where = f"the certificate; default: {CERTIFICATE}"
+    add("--to", type=Path, default=Path(CERTIFICATE), metavar="FILE", help=where)
     add("--json", type=Path, metavar="FILE", help="every number, for a program to read")
     add("--quiet", action="store_true", help="print the summary alone")
     add(
@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
         type=positive,
         default=1,
         metavar="N",
-        help="of each page; default: the book's 1",
+        help="threads of each page; default: the book's 1",
     )
     add("--jobs", type=positive, metavar="N", help="pages side by side; default: at most 2")
     return said

@@ -97,14 +97,15 @@ def run(arguments: argparse.Namespace) -> list[Path]:
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bookext.pdf",
-        description="Print pages of the built book, or all of it, as PDF.",
+        description="Print the built book into _build/pdf: as one file, and each page as one. "
+        "Or what is named alone.",
     )
     parser.add_argument(
         "pages", nargs="*", metavar="PAGE", help="how the name of a page begins: chapters/03"
     )
     parser.add_argument("--whole", action="store_true", help="the whole book as one file")
     parser.add_argument("--to", type=Path, metavar="FILE", help="where to write one PDF")
-    parser.add_argument("--paper", choices=chromium.PAPERS, default="A4")
+    parser.add_argument("--paper", choices=chromium.PAPERS, default="A4", help="default: A4")
     parser.add_argument("--site", type=Path, default=SITE, help="the built book")
     try:
         files = run(parser.parse_args(words))
