@@ -22,6 +22,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks import default_book, two_sites
+from bookext.pdf.chromium import FLAGS, find
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "_build" / "page-load"
@@ -128,7 +129,7 @@ def load(browser: Browser, url: str) -> dict[str, float]:
     }
 
 
-def measure(runs: int, chapters: list[str], browser_path: str | None) -> dict:
+def measure(runs: int, chapters: list[str]) -> dict:
     """Both sites in turn; who is first alternates."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     sites = {
@@ -137,9 +138,7 @@ def measure(runs: int, chapters: list[str], browser_path: str | None) -> dict:
     }
     found = {chapter: {name: [] for name in sites} for chapter in chapters}
     with two_sites.serving(sites, FOLDER) as (address, flags, missing), sync_playwright() as played:
-        browser = played.chromium.launch(
-            executable_path=browser_path, args=["--no-sandbox", "--disable-gpu", *flags]
-        )
+        browser = played.chromium.launch(executable_path=find(), args=[*FLAGS, *flags])
         version = browser.version
         for run in range(runs):
             for chapter in chapters:
@@ -177,7 +176,8 @@ def versions() -> dict[str, str]:
     packages = ("jupyter-book", "sphinx-book-theme", "Sphinx", "anywidget")
     own = {name: metadata.version(name) for name in packages}
     files = (FOLDER / "cdn").glob("*/package/package.json")
-    return own | {(p := json.loads(f.read_text()))["name"] + " (npm)": p["version"] for f in files}
+    packed = [json.loads(file.read_text("utf-8")) for file in files]
+    return own | {f"{one['name']} (npm)": one["version"] for one in packed}
 
 
 def table(both: dict[str, dict]) -> str:
@@ -221,9 +221,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.page_load", description=__doc__)
     parser.add_argument("chapters", nargs="*", default=list(CHAPTERS), metavar="CHAPTER")
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--browser", default=os.environ.get("CHROMIUM"), help="path of a Chromium")
     options = parser.parse_args(arguments)
-    record = measure(options.runs, options.chapters, options.browser)
+    record = measure(options.runs, options.chapters)
     RECORD.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
     PAGE.write_text(fill(PAGE.read_text("utf-8"), report(record)), "utf-8")
     print(report(record))

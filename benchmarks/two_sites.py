@@ -86,8 +86,8 @@ def certificate(folder: Path) -> Path:
         check=True,
         capture_output=True,
     )
-    with file.open("a") as joined:
-        joined.write((folder / "crt.pem").read_text())
+    with file.open("ab") as joined:
+        joined.write((folder / "crt.pem").read_bytes())
     return file
 
 

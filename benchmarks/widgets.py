@@ -5,11 +5,8 @@ How it is measured is said in tests/browser/widget_trace.py. It needs a Chromium
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
 import sys
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,23 +79,11 @@ def measure(moves: int) -> dict[str, list[float]]:
     return costs
 
 
-@contextlib.contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium() -> AbstractContextManager[Browser]:
     """A browser without a window."""
-    from playwright.sync_api import sync_playwright
+    from bookext.pdf.chromium import browser, find
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=_chromium(), args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield browser
-        browser.close()
-
-
-def _chromium() -> str | None:
-    """$CHROMIUM, then the PATH; None is Playwright's own."""
-    names = (os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
-    return next((found for name in names if name and (found := shutil.which(name))), None)
+    return browser(find())
 
 
 sys.path += [str(Path(__file__).parents[1] / part) for part in ("tests", "tests/browser")]

@@ -82,7 +82,7 @@ def read_repository(said: str, branch: str = BRANCH) -> Repository | None:
 
 
 def use(app, config):
-    """Before anything else reads an address."""
+    """Before anything else reads an address: `html_baseurl` is "" or ends with a slash."""
     config.html_baseurl = site(config)
     options = dict(config.html_theme_options)
     theirs = {name: options.pop(name, None) or "" for name in OWNED}

@@ -21,12 +21,6 @@ PICTURE = "_static/card.png"
 OWN = re.compile(r'<meta (?=[^>]*\bname="description")[^>]*>\n?')
 
 
-def address_of(app) -> str:
-    """The site's address with a slash at its end, or nothing."""
-    base = app.config.html_baseurl
-    return f"{base.rstrip('/')}/" if base else ""
-
-
 def description(doctree: nodes.document | None) -> str:
     """The page's own, or its first sentences."""
     if doctree is None:
@@ -63,7 +57,7 @@ def page(app, pagename, templatename, context, doctree):
 
 def card(app, kind: str, title: str, address: str) -> dict[str, str]:
     """What ``card.html`` asks for."""
-    base = address_of(app)
+    base = app.config.html_baseurl
     return {
         "kind": kind,
         "title": title,
@@ -75,7 +69,7 @@ def card(app, kind: str, title: str, address: str) -> dict[str, str]:
 
 def front(app, doctree: nodes.document) -> dict:
     """For index.html, which leads on to the first page: that page's words and address."""
-    base, title = address_of(app), html.escape(app.config.html_title)
+    base, title = app.config.html_baseurl, html.escape(app.config.html_title)
     address = base + app.builder.get_target_uri(app.config.root_doc) if base else ""
     return {
         "description": html.escape(description(doctree)),
@@ -85,7 +79,7 @@ def front(app, doctree: nodes.document) -> dict:
 
 def linked_data(app, context, pagename: str) -> str:
     """schema.org's words for a page of a course, as JSON-LD that cannot end its script element."""
-    base, root = address_of(app), app.config.root_doc
+    base, root = app.config.html_baseurl, app.config.root_doc
     course = {"@type": "Course", "name": app.config.html_title}
     if base:
         course["url"] = base + app.builder.get_target_uri(root)

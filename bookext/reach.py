@@ -14,8 +14,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from xml.sax.saxutils import escape
 
-from bookext.card import address_of
-
 NOT_FOUND = "404"
 #: Pages of Sphinx that are no text: not found by others.
 UNLISTED = {"search", NOT_FOUND}
@@ -23,7 +21,7 @@ RELATIVE = ("pathto", "toctree", "css_tag", "js_tag")
 
 
 def use(app, config):
-    config.notfound_urls_prefix = urlsplit(address_of(app)).path or "/"
+    config.notfound_urls_prefix = urlsplit(app.config.html_baseurl).path or "/"
     config.notfound_template = "404.html"
     config.notfound_context = {"title": "Page not found", "body": ""}
 
@@ -50,7 +48,7 @@ def for_search_engines(app, error):
     if error or app.builder.name != "html":
         return
     sitemap, robots = Path(app.outdir, "sitemap.xml"), Path(app.outdir, "robots.txt")
-    base = address_of(app)
+    base = app.config.html_baseurl
     if not base:
         sitemap.unlink(missing_ok=True)
         robots.unlink(missing_ok=True)

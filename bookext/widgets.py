@@ -328,7 +328,7 @@ def _on_paper(translator, node):
     where = "on the page"
     if base:
         docname = translator.builder.current_docname
-        address = f"{base.rstrip('/')}/{translator.builder.get_target_uri(docname)}"
+        address = base + translator.builder.get_target_uri(docname)
         section = node
         while section is not None and not isinstance(section, nodes.section):
             section = section.parent

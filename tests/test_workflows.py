@@ -34,7 +34,7 @@ WRITES = {
 
 def targets() -> set[str]:
     """What `make` can be asked for."""
-    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 
 
 def module(name: str) -> Path:
@@ -86,7 +86,8 @@ def test_options_of_our_own_commands_exist():
 
 
 def test_actions_are_pinned_by_commit_and_say_their_version():
-    uses = [line for file in FILES for line in file.read_text().splitlines() if "uses:" in line]
+    lines = [line for file in FILES for line in file.read_text("utf-8").splitlines()]
+    uses = [line for line in lines if "uses:" in line]
     assert len(uses) >= 10
     for line in uses:
         assert re.search(r"uses: actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line

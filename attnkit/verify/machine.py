@@ -26,11 +26,10 @@ class Machine:
 
     @property
     def line(self) -> str:
+        threads = f"{self.threads} thread" + "s" * (self.threads > 1)
         return (
             f"attnkit {self.attnkit}, Python {self.python}, PyTorch {self.torch}, {self.system} "
-            f"{self.processor}, {self.cores} cores, {self.threads} thread"
-            + "s"
-            * (self.threads > 1)
+            f"{self.processor}, {self.cores} cores, {threads}"
         )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from attnkit.verify.numbers import numbers
-from attnkit.verify.pages import CHECKOUT, PACKAGE, Source, in_checkout
+from attnkit.verify.pages import CHECKOUT, PACKAGE, START, Source, in_checkout
 from attnkit.verify.worker import words_of
 
 FILE = PACKAGE / "data" / "printed.json"
@@ -128,7 +128,7 @@ def of_build(executed: Path, sources: Iterable[Source], kinds: Record) -> Record
             formats += [form] * (form not in formats)
     pages = {}
     for source in sources:
-        folder = executed if source.slug == "intro" else executed / "chapters"
+        folder = executed if source.slug == START else executed / "chapters"
         notebook = folder / f"{source.slug}.ipynb"
         if notebook.is_file():
             cells = json.loads(notebook.read_text("utf-8"))["cells"]

@@ -1,19 +1,18 @@
 """Make the mark's pictures from mark.svg: two icons, and the card that a shared link shows.
 
-    python bookext/assets/make_pictures.py
+    python -m bookext.assets.make_pictures
 
-Chromium draws them (CHROMIUM names another one than the first found). The card's letters are the
-book's own face, so it looks alike on every machine. Run it after a change of the mark or the title.
+Chromium draws them. The card's letters are the book's own face, so it looks alike on every machine.
+Run it after a change of the mark or the title.
 """
 
 import base64
 import io
-import os
-import shutil
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import sync_playwright
+
+from bookext.pdf.chromium import browser, find
 
 HERE = Path(__file__).parent
 MARK = (HERE / "mark.svg").read_text(encoding="utf-8")
@@ -60,10 +59,8 @@ PICTURES = {
 
 
 def main() -> None:
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        page = browser.new_page(color_scheme="light")
+    with browser(find()) as chromium:
+        page = chromium.new_page(color_scheme="light")
         for name, (document, width, height) in PICTURES.items():
             page.set_viewport_size({"width": width, "height": height})
             page.set_content(document)
@@ -72,7 +69,6 @@ def main() -> None:
             drawn = drawn if name == "mark-32.png" else drawn.convert("RGB").quantize(COLOURS)
             drawn.save(HERE / name, optimize=True)
             print(f"{name}: {(HERE / name).stat().st_size:,d} bytes")
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -6,9 +6,7 @@ machine is out of reach, so a page that needs the network shows it. Used by all 
 
 import contextlib
 import functools
-import os
 import re
-import shutil
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -21,30 +19,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from widget_page import WidgetPage
 
+from bookext.pdf import chromium
+
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"
 SUB_PATH = "/attention-measured/"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
-]
-#: The headless shell is the same engine without windows: a page costs a fifth of the CPU time.
-BROWSERS = (
-    "chromium-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-)
-CURE = (
-    "No Chromium found. Set CHROMIUM to its path, or install one: `apt-get install "
-    "chromium-headless-shell`, `apt-get install chromium` or `playwright install chromium`."
-)
+#: No other machine is found.
+ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 #: Milliseconds that a test waits for what it expects; a machine may be busy with other things.
 PATIENCE = 30_000
 expect.set_options(timeout=PATIENCE)
@@ -144,27 +125,17 @@ def serving(folder: Path, prefix: str = SUB_PATH) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
-    named = os.environ.get("CHROMIUM")
-    if named:
-        found = shutil.which(named)
-        if found is None:
-            pytest.fail(f"CHROMIUM={named}: there is no such program. {CURE}", pytrace=False)
-        return found
-    for name in BROWSERS:
-        found = shutil.which(name)
-        if found:
-            return found
-    with sync_playwright() as playwright:
-        own = playwright.chromium.executable_path
-    if not Path(own).is_file():
-        pytest.fail(CURE, pytrace=False)
-    return own
+    try:
+        return chromium.find()
+    except chromium.NoChromium as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 @pytest.fixture(scope="session")
 def browser(chromium_path: str) -> Iterator[Browser]:
+    flags = [*chromium.FLAGS, ALONE]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=flags)
         yield browser
         browser.close()
 
