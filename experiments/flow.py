@@ -24,9 +24,9 @@ class Flow(ast.NodeVisitor):
     def __init__(self, records: Files):
         self.records = records
         self.names: dict[str, Files] = defaultdict(frozenset)
-        self.glued: dict[int, Files] = {}
+        self.glued: dict[str, Files] = {}  # a pattern of names, as it is written: its records
         self.printed: dict[int, Files] = {}
-        self.cell = self.first = 0
+        self.cell = 0
 
     def of(self, node: ast.AST | None) -> Files:
         """The records that flow into an expression, or into the body of a function."""
@@ -101,23 +101,36 @@ class Flow(ast.NodeVisitor):
         files = frozenset().union(*map(self.of, values)) if values else NONE
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
         if name == "glue" and len(node.args) > 1:
-            line = self.first + node.lineno - 1
-            self.glued[line] = self.glued.get(line, NONE) | self.of(node.args[1])
+            written = pattern(node.args[0])
+            self.glued[written] = self.glued.get(written, NONE) | self.of(node.args[1])
         elif name == "print":
             self.printed[self.cell] = self.printed.get(self.cell, NONE) | files
         elif isinstance(node.func, ast.Attribute) and name in FILLS:
             self.assign(node.func.value, files, replace=False)  # rows.append(value)
 
 
-def follow(page: Page, records: Files) -> tuple[dict[int, Files], dict[int, Files]]:
-    """The records behind each glue call, by line, and behind what each cell shows, by cell.
+def pattern(name: ast.expr) -> str:
+    """The names that a glue call may give, as a regular expression: f"ch1-{x}" is any of ch1-…"""
+    if isinstance(name, ast.Constant):
+        return re.escape(str(name.value))
+    parts = name.values if isinstance(name, ast.JoinedStr) else [name]
+    return "".join(pattern(p) if isinstance(p, ast.Constant) else ".*" for p in parts)
+
+
+def behind(name: str, glued: dict[str, Files]) -> Files:
+    """The records behind a glued name: of the calls that may have given it, the most particular."""
+    fits = [written for written in glued if re.fullmatch(written, name)]
+    return glued[max(fits, key=lambda written: len(written.replace(".*", "")))] if fits else NONE
+
+
+def follow(page: Page, records: Files) -> tuple[dict[str, Files], dict[int, Files]]:
+    """The records behind each glue call, by its names, and behind what each cell shows, by cell.
 
     What a cell shows is what it prints and its last expression; a picture shows whatever the cell
     reads.
     """
     flow = Flow(records)
     for flow.cell, cell in enumerate(page.run):
-        flow.first = cell.line
         source = re.sub(r"^([ \t]*)[%!](?!%).*$", r"\1pass", cell.source, flags=re.M)
         body = ast.parse(source).body
         for statement in body:

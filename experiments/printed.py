@@ -24,7 +24,7 @@ from attnkit.verify import numbers as n
 from attnkit.verify.measure import Result
 from attnkit.verify.pages import Source, UnknownPage, select, sources
 from attnkit.verify.record import FILE, Glued, Printed, Record, RecordError, Shown, load, of_build
-from experiments.flow import follow, pictured
+from experiments.flow import behind, follow, pictured
 from experiments.variations import has_numbers
 from experiments.varied import all_of
 
@@ -106,7 +106,7 @@ def classify(source: Source, page: Printed, runs: dict[str, Result], known: froz
     seen = pictured(source.page, files)
     page.seconds = runs["plain"].seconds
     for name, value in page.glued.items():
-        read = glued.get(runs["plain"].lines.get(name, 0), frozenset())
+        read = behind(name, glued)
         found = {k: _glued(r, name) for k, r in runs.items()}
         _kind_of_glued(value, found, read, arrays)
     for shown in page.shown:

@@ -40,6 +40,7 @@ def run(source: Source, name: str, weights: Iterable[str] = ()) -> Result:
     file = kept(source, name)
     if file.exists():
         held = json.loads(file.read_text("utf-8"))
+        held.pop("lines", None)
         held["outputs"] = [Output(**each) for each in held["outputs"]]
         return Result(**held)
     other = name == "other"

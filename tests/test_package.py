@@ -11,7 +11,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from leaks import hidden_lines, squeeze
 
+from attnkit.verify.source import read
 from release import contents, package
 from release.versions import version
 
@@ -56,6 +58,22 @@ def test_the_sdist_has_the_tests_that_need_attnkit_alone(built):
     assert "tests/test_instructors.py" not in names  # of bookext, by a helper
     assert "tests/small_book.py" not in names
     assert not [name for name in names if name.count("/") > 1 and name.startswith("tests/")]
+
+
+def test_both_carry_the_code_of_the_chapters_and_no_solution(built):
+    """What `python -m attnkit.verify` runs where there is no repository."""
+    pages = {path: path.read_text("utf-8") for path in (ROOT / "chapters").glob("*.md")}
+    hidden = hidden_lines(pages)
+    with zipfile.ZipFile(built[0]) as wheel, tarfile.open(built[1]) as sdist:
+        own = [name for name in wheel.namelist() if name.startswith("attnkit/verify/chapters/")]
+        top = sdist.getnames()[0].partition("/")[0]
+        for name in own:
+            text = wheel.read(name)
+            assert text == sdist.extractfile(f"{top}/{name}").read()
+            squeezed = squeeze(text.decode())
+            assert not [line for key, line in hidden.items() if key in squeezed], name
+    ran = [path for path, text in pages.items() if read(text).run]
+    assert {Path(name).name for name in own} == {"intro.md", *(path.name for path in ran)}
 
 
 def test_the_same_sources_give_the_same_bytes(built, tmp_path):

@@ -7,7 +7,7 @@ from attnkit.verify.pages import Source
 from attnkit.verify.record import Glued, Printed, Shown
 from attnkit.verify.source import read
 from experiments import varied
-from experiments.flow import follow
+from experiments.flow import behind, follow
 from experiments.printed import classify
 
 RECORD = "ch3-scaling.json"
@@ -112,8 +112,12 @@ def test_flow_follows_names_loops_functions_and_unpacking():
             "glue('clean', clean)\nglue('read', read)\nglue('of', of(1))\nglue('kept', kept)\n"
             "glue('table', table)\n"
             "read = 3\n"
-            "glue('again', read)"
+            "glue('again', read)\n"
+            "for n in data:\n    glue(f'each-{n}', n)\n"
+            "glue('each-own', 4)"
         )
     )
     glued, _ = follow(page, frozenset({RECORD}))
-    assert [bool(files) for _, files in sorted(glued.items())] == [False, *[True] * 4, False]
+    found = {name: bool(behind(name, glued)) for name in ("clean", "read", "of", "kept", "table")}
+    assert found == {"clean": False} | dict.fromkeys(("read", "of", "kept", "table"), True)
+    assert not behind("again", glued) and behind("each-3", glued) and not behind("each-own", glued)

@@ -36,7 +36,6 @@ class Result:
 
     slug: str
     glued: dict[str, str] = field(default_factory=dict)
-    lines: dict[str, int] = field(default_factory=dict)
     outputs: list[Output] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     held: int = 0
@@ -49,7 +48,6 @@ class Result:
         kind = event.pop("event")
         if kind == "glued":
             self.glued[event["name"]] = event["value"]
-            self.lines[event["name"]] = event["line"]
         elif kind == "output":
             self.outputs.append(Output(**event))
         elif kind == "cell":

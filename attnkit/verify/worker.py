@@ -61,7 +61,6 @@ class Runner:
     def __init__(self, page: Page, say: Say):
         self.page, self.say = page, say
         self.claims = Claims()
-        self.cell: Cell | None = None
         self.shown: list[tuple[str, str]] = []
         self.shell = _shell()
         self.shell.display_trap.hook = self.show
@@ -70,8 +69,7 @@ class Runner:
 
     def glue(self, name: str, variable: Any, display: bool = True) -> None:
         text = self.shell.display_formatter.format(variable)[0].get("text/plain", "")
-        line = sys._getframe(1).f_lineno + (self.cell.line if self.cell else 1) - 1
-        self.say("glued", name=name, value=text, line=line)
+        self.say("glued", name=name, value=text)
 
     def show(self, value: Any) -> None:
         """What IPython does with the last expression of a cell."""
@@ -97,7 +95,7 @@ class Runner:
         """Run one cell; what it raised, if the book does not raise it too."""
         from IPython.utils.capture import capture_output
 
-        self.cell, self.shown = cell, []
+        self.shown = []
         expected = "raises-exception" in cell.tags
         self.shell.ast_transformers = [] if expected else [Watch(cell.source, cell.line)]
         with capture_output() as shown:
