@@ -18,6 +18,8 @@ from release import contents, package
 from release.versions import version
 
 ROOT = Path(__file__).resolve().parents[1]
+#: What a work tree may hold that Git does not know: a stray file, a cache, an earlier build.
+STRAY = ("attnkit/data/stray.json", "attnkit/__pycache__/masks.pyc", "build/lib/attnkit/old.py")
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +84,11 @@ def test_the_same_sources_give_the_same_bytes(built, tmp_path):
         (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
         target = Path(shutil.copyfile(ROOT / name, tmp_path / "tree" / name))
         target.chmod(0o600)
+    for command in (["init", "--quiet"], ["add", "--all", "--force"]):
+        subprocess.run(["git", *command], cwd=tmp_path / "tree", check=True)
+    for stray in STRAY:
+        (tmp_path / "tree" / stray).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tree" / stray).write_text("left behind\n", encoding="utf-8")
     again = package.build(tmp_path / "dist", tmp_path / "tree")
     for first, second in zip(built, again, strict=True):
         assert first.name == second.name

@@ -106,9 +106,9 @@ class QuietHandler(SimpleHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def serving(folder: Path, prefix: str = SUB_PATH) -> Iterator[str]:
+def serving(folder: Path, prefix: str = SUB_PATH, answers=QuietHandler) -> Iterator[str]:
     """Serve a folder on this machine; gives the address, which ends with a slash."""
-    handler = type("Handler", (QuietHandler,), {"prefix": prefix})
+    handler = type("Handler", (answers,), {"prefix": prefix})
     server = ThreadingHTTPServer(
         ("127.0.0.1", 0), functools.partial(handler, directory=str(folder))
     )

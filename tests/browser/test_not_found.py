@@ -1,12 +1,9 @@
 """404.html as a server hands it out: for any address, at any depth, below a sub-path."""
 
-import functools
-import threading
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from conftest import SUB_PATH, QuietHandler
+from conftest import QuietHandler, serving
 from playwright.sync_api import expect
 from test_pages import OPEN_ALL, axe
 
@@ -28,16 +25,8 @@ class PagesHandler(QuietHandler):
 
 @pytest.fixture(scope="module")
 def host(html):
-    server = ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(PagesHandler, directory=str(html))
-    )
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}{SUB_PATH}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(html, answers=PagesHandler) as address:
+        yield address
 
 
 @pytest.mark.parametrize("missing", ["nothing.html", "any/deep/path/", "chapters/old.html?a=b"])
