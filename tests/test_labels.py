@@ -103,7 +103,8 @@ def test_the_font_is_found_for_the_label_and_after_that_of_the_user():
     assert found[0] == "DejaVu Serif" and len(found) == 2
     path = font_manager.findfont(found[1])
     entry = next(e for e in font_manager.fontManager.ttflist if e.name == found[1])
-    font = ft2font.FT2Font(entry.fname, face_index=getattr(entry, "index", 0))
+    index = getattr(entry, "index", 0)  # Matplotlib before 3.11 knows the first face alone
+    font = ft2font.FT2Font(entry.fname, **({"face_index": index} if index else {}))
     assert ord("注") in font.get_charmap() and path
 
 

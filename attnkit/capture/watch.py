@@ -24,6 +24,13 @@ _SOME_TENSOR = torch.empty(0)
 _busy = threading.local()  # set while a capture computes: what it calls is not the model's
 
 
+def _in_backward() -> bool:
+    """Whether a backward pass is under way: a module that is run again in it is no second call.
+
+    Newer versions of PyTorch switch modes off meanwhile; 2.6 to 2.10 do not in all of them."""
+    return torch._C._current_graph_task_id() != -1
+
+
 class Watch(TorchFunctionMode):
     """Sees every PyTorch function that is called in its thread; acts on the two of attention."""
 
@@ -49,6 +56,8 @@ class Watch(TorchFunctionMode):
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         result = func(*args, **kwargs)
+        if _in_backward():
+            return result
         if func is F.scaled_dot_product_attention or func is F.multi_head_attention_forward:
             key = self._running()
             self.called = self.called or key is not None
@@ -77,8 +86,8 @@ class Watch(TorchFunctionMode):
         reader = self.readers.get(id(module))
         if reader is None or threading.get_ident() != self.thread:
             return
-        if not has_torch_function((_SOME_TENSOR,)):  # no mode is active: in the backward pass a
-            return  # checkpointed module runs again, which is no second call
+        if _in_backward() or not has_torch_function((_SOME_TENSOR,)):  # or no mode is active
+            return
         self.called = True
         if self._wanted(id(module)):
             with _aside():
