@@ -5,6 +5,8 @@ import re
 import pytest
 from small_book import build
 
+from bookext.assistive import cells, links, write
+
 PAGE = """# A page
 
 Some text.
@@ -44,8 +46,6 @@ def test_the_first_cell_of_a_row_names_the_row(page):
 
 
 def test_code_is_told_from_what_it_prints():
-    from bookext.assistive import cells
-
     body = (
         '<div class="cell_input docutils"></div><div class="output stream x"></div>'
         '<div class="output image_png"></div><div class="cell_input docutils"></div>'
@@ -55,10 +55,23 @@ def test_code_is_told_from_what_it_prints():
 
 
 def test_a_year_is_no_name_of_a_paper():
-    from bookext.assistive import links
-
     cited = (
         '<span class="bibtex-citation" id="id1">Cho <em>et al.</em> '
         '[<a href="b.html#id9" title="…">2014</a>]</span>'
     )
     assert 'aria-label="Cho et al. 2014" href' in links(cited)
+
+
+def test_a_sign_that_is_a_link_says_what_it_leads_to():
+    sign = '<a class="headerlink" href="#{}" title="Link to {}">#</a>'.format
+    signs = sign("term-mask", "this term") + sign("attnkit.fit", "this definition")
+    names = re.findall(r'aria-label="([^"]*)"><span aria-hidden="true">#</span></a>', links(signs))
+    assert names == ["Link to term", "Link to attnkit.fit"]
+
+
+def test_a_list_of_chapters_has_the_name_of_its_part():
+    part = '<p class="caption" role="heading"><span>Where &amp; why</span></p>\n<ul class="x">'
+    context = {"body": "", "chapters": part}
+    write(None, "one", "page.html", context, None)
+    assert '<ul aria-label="Where &amp; why" class="x">' in context["chapters"]
+    assert '<p class="caption" aria-hidden="true">' in context["chapters"], "it is not read twice"

@@ -5,6 +5,8 @@ import re
 import pytest
 from small_book import build
 
+from bookext.language import write_attribute
+
 PAGE = """# 注意力 in words
 
 The word 爱 and [中国]{lang=zh-Hans}, **中国** too; 我爱中国。 ends a sentence, 你好，世界 does not.
@@ -54,3 +56,15 @@ def test_the_index_has_one_heading_for_all_chinese_terms(built):
     headings = re.findall(r"<h2[^>]*>(.*?)</h2>", built.page("genindex"))
     assert headings == ["M", "W", "中文"]
     assert built.page("genindex").count("掩码") == built.page("genindex").count("权重") == 1
+
+
+def test_titles_around_the_page_say_so_too():
+    made, said = '<span class="lang-zh-Hans">我</span>', '<span lang="zh-Hans">我</span>'
+    places = ("body", "title", "toc", "chapters", "here")
+    context = dict.fromkeys(places, made) | {"prev": {"title": made, "link": "a.html"}}
+    context["next"] = {"title": made}
+    write_attribute(None, "one", "page.html", context, None)
+    assert [context[place] for place in places] == [said] * len(places)
+    assert context["prev"] == {"title": said, "link": "a.html"}
+    assert context["next"] == {"title": said}
+    assert context["spoken"]("a <我>") == f"a &lt;{said}&gt;"
