@@ -7,7 +7,8 @@ on it: each kernel has its own process and the threads that bookext.cache fixes.
 """
 
 import os
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -70,14 +71,10 @@ def execute(app, env, docnames: list[str]) -> None:
     with ThreadPoolExecutor(at_a_time) as pool:
         runs = {pool.submit(run, page, config): page for page in waiting}
         try:
-            for number, done in enumerate(as_completed(runs), start=1):
-                page = runs[done]
-                if done.cancelled():
-                    continue
-                result = done.result()
+            for number, done in enumerate(finished(set(runs), failed), start=1):
+                page, result = runs[done], done.result()
                 if result.err is not None:
                     failed.append((page, result.err))
-                    pool.shutdown(wait=False, cancel_futures=True)
                     continue
                 cache.cache_notebook_bundle(
                     CacheBundleIn(
@@ -97,6 +94,18 @@ def execute(app, env, docnames: list[str]) -> None:
     if failed:
         page, error = min(failed, key=lambda pair: pair[0].docname)
         raise failure(page.path, Path(app.srcdir), error)
+
+
+def finished(running: set[Future], failed: list) -> Iterator[Future]:
+    """Each run as it ends. After a failure no other begins; those that run are waited for.
+
+    ``as_completed`` would wait for ever for a run that was taken back before it began.
+    """
+    while running:
+        done, running = wait(running, return_when=FIRST_COMPLETED)
+        yield from done
+        if failed:
+            running = {each for each in running if not each.cancel()}
 
 
 def not_executed(env, cache, docname: str) -> Waiting | None:

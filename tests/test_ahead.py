@@ -101,6 +101,22 @@ def test_a_cell_that_fails_fails_the_build_and_loses_no_other_page(tmp_path):
     assert (tmp_path / "ch" / "good.runs").read_text().split() == ["run"]
 
 
+def test_after_a_failure_no_page_begins_and_the_build_ends(tmp_path):
+    started = "from pathlib import Path\nPath('{}.began').touch()"
+    rest = {f"p{n}": page(f"P{n}", started.format(f"p{n}")) for n in range(6)}
+    made = book(tmp_path, {"bad": page("Bad", "1 / 0"), **rest})
+    arguments = ["-d", str(tmp_path / "doctrees"), str(made.folder), str(made.html)]
+    log = tmp_path / "build.log"
+    build = FORKS.Process(target=run_sphinx, args=(arguments, str(log), str(tmp_path)))
+    build.start()
+    build.join(120)
+    ended = build.exitcode
+    build.kill()
+    assert ended not in (0, None), "it waits for pages that will never begin"
+    assert len(list((tmp_path / "ch").glob("*.began"))) < len(rest)
+    assert "ZeroDivisionError" in log.read_text()
+
+
 def test_a_page_that_cannot_be_read_is_named_as_ever(tmp_path):
     bad = page("Bad", ":tags: [a\n\n1")
     done = book(tmp_path, {"bad": bad, "a": page("A", "1"), "b": page("B", "1")}).build()
