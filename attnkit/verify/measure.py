@@ -132,9 +132,16 @@ def measure_all(
         def started(process):
             running[source.slug] = process
 
-        result = measure(
-            source, threads, tell=lambda r: events.put((source, r, False)), started=started
-        )
+        try:
+            result = measure(
+                source, threads, tell=lambda r: events.put((source, r, False)), started=started
+            )
+        except (
+            Exception
+        ) as error:  # no process to be had, half a line: or the caller waits for ever
+            said = f"{type(error).__name__}: {error}"
+            result = Result(source.slug)
+            result.raised = {"error": said, "needs": "", "cell": 0, "section": ""}
         events.put((source, result, True))
 
     try:
