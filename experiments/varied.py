@@ -55,7 +55,9 @@ def wanted(source: Source) -> list[str]:
     """The variations that can move a number of this page."""
     used = run(source, "plain").used
     names = ["records"] * bool(used["json"] or used["arrays"]) + ["counts"] * bool(used["json"])
-    return ["plain", *names, *["clock"] * used["clock"], *["kick"] * used["trains"], "other"]
+    # A History has the seconds of its steps, so a page that trains may print them.
+    names += ["clock"] * (used["clock"] or used["trains"]) + ["kick"] * used["trains"]
+    return ["plain", *names, "other"]
 
 
 def variations(source: Source) -> dict[str, Result]:

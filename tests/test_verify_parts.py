@@ -11,7 +11,7 @@ from attnkit.verify import screen
 from attnkit.verify.compare import Line, Verdict, compare
 from attnkit.verify.measure import Output, Result, measure_all
 from attnkit.verify.needs import cure
-from attnkit.verify.numbers import MARGIN, Number, numbers, tolerance, within
+from attnkit.verify.numbers import KINDS, MARGIN, Number, numbers, tolerance, within
 from attnkit.verify.record import Glued, Printed, Shown, loads
 from attnkit.verify.standins import approx, raises, warns
 
@@ -92,10 +92,13 @@ def test_a_record_reads_back_as_it_was_written():
 
 def test_lines_fit_80_columns_in_any_language_and_code_page():
     long = Line("prose", "零" * 40, "1" * 30, "二亿" * 9, "recorded", "±0.0001", False)
-    verdict = Verdict("a", "3 " + "长" * 60, [long] * 3, held=100, why="needs " + "x " * 90)
+    shown = [Line("output", "cell 12, " + "节" * 30, "1", "2", kind, "±1", True) for kind in KINDS]
+    verdict = Verdict(
+        "a", "3 " + "长" * 60, [long] * 3 + shown[3:] * 99, held=100, why="needs " + "x " * 90
+    )
     verdict.failed = [{"line": 3, "claim": "a " * 80, "what": "b"}]
     lines = [*screen.page(verdict), *screen.total([verdict, verdict])]
-    assert max(screen.width(line) for line in lines[2:]) <= screen.WIDTH
+    assert max(map(screen.width, lines)) <= screen.WIDTH
     stream = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
     for line in lines:
         screen.Screen(stream).write(line)

@@ -96,7 +96,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     here = machine(options.threads)
-    out.write(f"{here.line}. Compared with {origin}, {record.digest}.")
+    for line in screen.wrapped(f"{here.line}. Compared with {origin}, {record.digest}.", ""):
+        out.write(line)
     verdicts, interrupted = run(chosen, record, options, out)
     for line in screen.total(verdicts):
         out.write(line)

@@ -62,7 +62,7 @@ HEADER = f"  {'number':30} {'printed':12} {'now':12} {'tolerance':11} kind"
 def page(verdict: Verdict) -> Iterable[str]:
     """Every number of the prose, what the cells show cell by cell, what is outside in full."""
     yield ""
-    yield f"{verdict.label}: {summary(verdict)}"
+    yield from wrapped(f"{verdict.label}: {summary(verdict)}", "")
     if verdict.note:
         yield from wrapped(verdict.note)
     if verdict.why:
@@ -75,10 +75,10 @@ def page(verdict: Verdict) -> Iterable[str]:
     places = dict.fromkeys((line.place, line.name) for line in rest)
     for place, name in places:
         lines = [line for line in rest if (line.place, line.name) == (place, name)]
-        what = "in the output" if place == "output" else "in the picture's description"
+        what = "output" if place == "output" else "description"
         kinds = ", ".join(dict.fromkeys(line.kind for line in lines))
         good = sum(line.within for line in lines)
-        yield f"  {cut(name, 30)} {cut(f'{good} of {len(lines)} within, {what}', 37)} {kinds}"
+        yield f"  {cut(name, 22)} {cut(f'{good} of {len(lines)} within, {what}', 30)} {kinds}"
         yield from (row(line) for line in lines if not line.within)
     yield from failed(verdict)
 
@@ -91,15 +91,23 @@ def failed(verdict: Verdict) -> Iterable[str]:
         )
 
 
-def wrapped(text: str) -> Iterable[str]:
-    """A sentence in lines of 78 columns, indented by two."""
-    line = ""
-    for word in text.split():
-        if line and width(line) + 1 + width(word) > WIDTH - 4:
-            yield "  " + line
-            line = "  "
-        line = f"{line} {word}" if line else word
-    yield "  " + line
+def wrapped(text: str, indent: str = "  ") -> Iterable[str]:
+    """A sentence in lines of 80 columns; the second and later ones are indented further."""
+    line = indent
+    for word in (piece for whole in text.split() for piece in _pieces(whole)):
+        if line.strip() and width(line) + 1 + width(word) > WIDTH:
+            yield line
+            line = indent + "  "
+        line += f" {word}" if line.strip() else word
+    yield line
+
+
+def _pieces(word: str) -> Iterable[str]:
+    """A word, or pieces of one that is longer than a line."""
+    while width(word) > WIDTH // 2:
+        yield word[: WIDTH // 4]
+        word = word[WIDTH // 4 :]
+    yield word
 
 
 def summary(verdict: Verdict) -> str:
