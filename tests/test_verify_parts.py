@@ -48,6 +48,7 @@ def test_a_tolerance_has_the_size_of_its_reason():
     assert near("2.0", "4.0", "time") and near("8.0", "4.0", "time")
     assert not near("1.8", "4.0", "time") and not near("8.3", "4.0", "time")
     assert near("900", "1", "clock")
+    assert near("9e-07", "3e-07", "exact") and not near("2e-02", "3e-07", "exact")  # of rounding
     assert near("0.5", "0.5", "recorded") and not near("0.51", "0.5", "recorded", 9.0)
 
 

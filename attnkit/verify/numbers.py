@@ -19,6 +19,8 @@ NUMBER = re.compile(
 )
 #: Relative: where more digits are printed than a float32 holds, the machine's sums decide the rest.
 FLOAT = 1e-5
+#: A number printed below this is what rounding has left of zero: its size is the machine's.
+ERROR, TIMES = 1e-5, 10
 
 KINDS = {
     "exact": "the same in every setting that was tried: a count must be equal, a rounded number "
@@ -90,7 +92,8 @@ def tolerance(number: Number, kind: str, spread: float = 0.0, *, counted: bool =
         return 0.0
     if kind == "time":  # upwards; within() allows as much downwards
         return abs(number.value)
-    return max(number.unit, MARGIN * spread, FLOAT * abs(number.value))
+    error = TIMES * abs(number.value) if abs(number.value) < ERROR else 0.0
+    return max(number.unit, MARGIN * spread, FLOAT * abs(number.value), error)
 
 
 def within(
