@@ -63,10 +63,14 @@ BETWEEN_TAGS = re.compile(r">[^<]+")
 def in_code(markup: str) -> str:
     """Mark the runs in code and outputs, which Pygments and notebooks write as HTML."""
 
-    def mark(text: re.Match) -> str:
-        return RUN.sub(lambda run: f'<span lang="{LANGUAGE}">{run[0]}</span>', text[0])
+    return PRE.sub(
+        lambda listing: BETWEEN_TAGS.sub(lambda text: in_markup(text[0]), listing[0]), markup
+    )
 
-    return PRE.sub(lambda listing: BETWEEN_TAGS.sub(mark, listing[0]), markup)
+
+def in_markup(text: str) -> str:
+    """Mark the runs in a text that is markup and holds no tags."""
+    return RUN.sub(lambda run: f'<span lang="{LANGUAGE}">{run[0]}</span>', text)
 
 
 def one_list_of_chinese(entries):

@@ -26,6 +26,8 @@ from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
+from bookext.language import in_markup
+
 ASSETS = Path(__file__).parent / "assets"
 HOST, STYLE = "widget-host.js", "widget-host.css"
 #: What may stand for the widget where it does not run, best first.
@@ -336,7 +338,7 @@ def _on_paper(translator, node):
         where = f'at <a class="printed" href="{address}">{address}</a>'
     if shown and shown[-1] not in ".?!…":
         shown += "."
-    words = html.escape(f"{shown} ".lstrip(), quote=False)
+    words = in_markup(html.escape(f"{shown} ".lstrip(), quote=False))
     return f'<p class="attn-paper">{words}Interactive {where}.</p>\n'
 
 

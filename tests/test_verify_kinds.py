@@ -1,7 +1,7 @@
 """What a number depends on is found by moving it: each kind on a page where it is known."""
 
 import pytest
-from small_course import HEADER, SET_UP, cell
+from verify_course import HEADER, SET_UP, cell
 
 from attnkit.verify.pages import Source
 from attnkit.verify.record import Glued, Printed, Shown

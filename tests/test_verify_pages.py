@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 from leaks import hidden_lines, squeeze
-from small_course import GOOD
+from verify_course import GOOD
 
 from attnkit.verify.compare import compare
 from attnkit.verify.measure import Output, Result

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from small_course import printed
+from verify_course import printed
 
 from attnkit.verify import screen
 from attnkit.verify.compare import Line, Verdict, compare

@@ -1,6 +1,6 @@
 // The search page: an index of the book's sections (search-sections.js), made here by MiniSearch.
 // English words are stemmed, Chinese runs are cut into characters and pairs, formulas are in plain
-// letters. Nothing is fetched, so the search works in pages opened as files too.
+// letters. The sections come with the first search, as a script: that works in pages opened as files too.
 /** @typedef {{ u: string, s: Place[] }} Page a page's address and its places, the page itself first */
 /** @typedef {{ t: string, x: string, n?: string, c?: string, g?: string, k?: string, ids: string[] }} Place */
 (() => {
@@ -288,7 +288,17 @@
     return entry;
   }
 
-  function show(/** @type {string} */ query) {
+  /** The sections, fetched when something is first looked for. @type {Promise<void> | undefined} */
+  let fetched;
+  const sections = () => (fetched ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = document.querySelector(".search-page").dataset.sections;
+    script.onload = () => resolve();
+    script.onerror = () => reject(new Error(`${script.src} cannot be read`));
+    document.head.append(script);
+  }));
+
+  async function show(/** @type {string} */ query) {
     const list = document.getElementById("search-results");
     const told = document.getElementById("search-progress");
     if (!query.trim()) {
@@ -296,6 +306,14 @@
       told.textContent = "";
       return;
     }
+    try {
+      await sections();
+    } catch {
+      fetched = undefined;
+      told.textContent = "What can be found could not be loaded. Search once more, or use the index.";
+      return;
+    }
+    if (query !== asking()) return; // something else is asked for by now
     const { results, partly } = find(query);
     const many = results.length === 1 ? "One place" : `${results.length} places`;
     told.replaceChildren();
@@ -321,6 +339,9 @@
     });
     list.append(more);
   }
+
+  /** What the field holds. */
+  const asking = () => document.querySelector(".search-page input").value;
 
   addEventListener("DOMContentLoaded", () => {
     const form = document.querySelector(".search-page");

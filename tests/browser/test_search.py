@@ -36,8 +36,15 @@ def shown(results: list[dict]) -> str:
     return "; ".join(f"{one['page']} {one['title'][:50]!r}" for one in results) or "nothing"
 
 
+def searched(open_page, site, query):
+    """The search page when it shows what it has found."""
+    visit = open_page(f"{site}search.html?q={query}")
+    expect(visit.page.locator("#search-results li").first).to_be_visible()
+    return visit
+
+
 def test_each_query_finds_its_place_among_the_first_three(site, open_page):
-    visit = open_page(f"{site}search.html")
+    visit = searched(open_page, site, "attention")
     answers = visit.page.evaluate(FIRST_THREE, list(QUERIES))
     missed = [
         f"{query!r}: {wanted} is not in: {shown(results)}"
@@ -52,7 +59,7 @@ def test_each_term_of_the_glossary_is_found_by_both_of_its_names(site, open_page
     entries = [place for page in book["pages"] for place in page["s"] if place.get("k") == "term"]
     names = [(name, entry["t"]) for entry in entries for name in entry["t"].split(" · ")]
     assert len(names) > 100
-    page = open_page(f"{site}search.html").page
+    page = searched(open_page, site, "attention").page
     answers = page.evaluate(FIRST_THREE, [name for name, _ in names])
     missed = [
         f"{name!r}: {shown(results)}"
@@ -75,20 +82,20 @@ def test_a_result_shows_what_it_is_about(html, site, open_page, way):
     address = f"{site}search.html" if way == "http" else (html / "search.html").as_uri()
     visit = open_page(f"{address}?q=sinusoidal%20encoding")
     page = visit.page
-    asked = len(visit.requests)
     first = page.locator("ul.search > li").first
     expect(first.get_by_role("link")).to_be_visible()
     expect(first.locator(".context mark").first).to_contain_text("encoding", ignore_case=True)
     expect(page.locator("#search-progress[role=status]")).to_contain_text(
         "found for “sinusoidal encoding”."
     )
+    asked = len(visit.requests)
     field = page.get_by_label("What to look for")
     expect(field).to_have_value("sinusoidal encoding")
     field.fill("注意力")
     expect(page.locator("#search-progress[role=status]")).to_contain_text("found for “注意力”.")
     marked = page.locator("ul.search .context mark [lang=zh-Hans]").first
     expect(marked).to_have_text("注意力")
-    assert visit.requests[asked:] == [], "a search fetches nothing"
+    assert visit.requests[asked:] == [], "another search fetches nothing"
     first.get_by_role("link").click()
     expect(page.locator("main h1")).to_be_visible()
     assert visit.complaints == []
@@ -127,7 +134,9 @@ def test_results_are_readable_on_a_small_phone(site, open_page, scheme):
 
 
 def test_all_that_a_search_loads_stays_within_its_budget(site, html, open_page):
-    visit = open_page(f"{site}search.html?q=mask")
+    before = open_page(f"{site}search.html").requests
+    assert not [url for url in before if "search-sections" in url], "nothing is looked for yet"
+    visit = searched(open_page, site, "mask")
     sizes = {
         url: len(gzip.compress((html / url.removeprefix(site).partition("?")[0]).read_bytes(), 9))
         for url in dict.fromkeys(visit.requests)
