@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bookext.public import secrets, strip_markdown
 
-#: In a wheel, the package itself: it is what many solutions build. What verify carries is looked at.
+#: In a wheel, the package itself: many solutions build it. What verify carries is looked at.
 PACKAGE = re.compile(r"\.whl!attnkit/(?!verify/chapters/)")
 SHORTEST = 8  # characters without blanks; shorter lines (")", "return x") say nothing
 
