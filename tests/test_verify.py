@@ -72,6 +72,8 @@ def test_one_page_alone_and_within_gives_status_0(small):
     done = verify(small, "--chapter", "1", "--quiet", "--to", "one.html")
     assert done.returncode == 0, done.stdout
     assert "good-weight" not in done.stdout and "1 A small page" in done.stdout
+    loud = verify(small, "--chapter", "2", "--quiet").stdout
+    assert "a claim that did not hold: 1 + 1 == 3" in loud and "bad-first" not in loud
     paper = (small / "elsewhere" / "one.html").read_text("utf-8")
     assert "In part" in paper and "1 of the 3 pages" in paper
 

@@ -144,7 +144,7 @@ def run(
         verdict = judged(source, result)
         if verdict:
             verdicts[source.slug] = verdict
-            for line in screen.page(verdict) if not options.quiet else ():
+            for line in screen.wrong(verdict) if options.quiet else screen.page(verdict):
                 progress.write(lambda line=line: out.write(line))
 
     known = {source.slug: record.pages.get(source.slug) for source in chosen}

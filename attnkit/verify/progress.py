@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+ROOM = 30  # columns that the bar and the times leave
 PACE = 1.0  # seconds of a cell that the record does not know
 
 
@@ -52,8 +53,16 @@ class Progress:
     def _reach(self, slug: str, seconds: float) -> None:
         gained, self.reached[slug] = seconds - self.reached[slug], seconds
         if self.bar is not None:
-            self.bar.set_description_str(" and ".join(self.doing.values())[:60], refresh=False)
+            self.bar.set_description_str(self.words, refresh=False)
             self.bar.update(max(gained, 0))
+
+    @property
+    def words(self) -> str:
+        """What is being done: the pages' titles, or their numbers where there is no room."""
+        words = " and ".join(self.doing.values())
+        return (
+            words if len(words) <= ROOM else " and ".join(s.split()[0] for s in self.doing.values())
+        )
 
     def write(self, act: Callable[[], None]) -> None:
         """Write above the bar."""

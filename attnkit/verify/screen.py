@@ -83,6 +83,14 @@ def page(verdict: Verdict) -> Iterable[str]:
     yield from failed(verdict)
 
 
+def wrong(verdict: Verdict) -> Iterable[str]:
+    """What is outside of a page, and nothing else."""
+    if verdict.outside or verdict.failed:
+        yield verdict.label
+        yield from (row(line) for line in verdict.outside)
+        yield from failed(verdict)
+
+
 def failed(verdict: Verdict) -> Iterable[str]:
     for claim in verdict.failed:
         said = f" ({claim['what']})" if claim["what"] else ""
