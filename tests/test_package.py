@@ -78,6 +78,18 @@ def test_both_carry_the_code_of_the_chapters_and_no_solution(built):
     assert {Path(name).name for name in own} == {"intro.md", *(path.name for path in ran)}
 
 
+def test_no_test_of_the_sdist_reads_what_it_has_not(built):
+    """A file opened by its path, a package imported in a string: no import says that.
+
+    What is named here belongs into MANIFEST.in, in a line with ``exclude``."""
+    with tarfile.open(built[1]) as archive:
+        files = {m.name.rpartition("/")[2]: m for m in archive if "/tests/test_" in m.name}
+        texts = {name: archive.extractfile(m).read().decode() for name, m in files.items()}
+    course = re.compile(r"import bookext|from bookext|_build\b|ROOT / |__file__\).*parent")
+    known = {"test_pretrained.py", "test_tasks_cldr_names.py"}  # requirements, which are there
+    assert {name for name, text in texts.items() if course.search(text)} <= known
+
+
 def test_the_same_sources_give_the_same_bytes(built, tmp_path):
     """Another folder, other times, other modes, a stray file, what an earlier build has left."""
     for name in package.sources():
