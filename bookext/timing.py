@@ -34,11 +34,16 @@ class Clock:
 
 def started() -> float:
     """When this process began: what is imported before Sphinx starts belongs to the build."""
-    return psutil.Process().create_time()
+    created = psutil.Process().create_time()
+    if not hasattr(time, "CLOCK_BOOTTIME"):
+        return created
+    # Linux counts from its boot, which it knows to a second only; how long ago, it knows exactly.
+    ago = time.clock_gettime(time.CLOCK_BOOTTIME) - (created - psutil.boot_time())
+    return time.time() - ago
 
 
 def executions(app, began: float) -> dict[str, dict]:
-    """What each page's execution took, and whether it was part of this build."""
+    """What each page's execution took, and whether it came after ``began``, in this build."""
     env = app.env
     recent = executed_since(env.mystnb_config.execution_cache_path, began)
     found = {}
@@ -85,7 +90,7 @@ def setup(app):
         clock.note("finished")
         if exception is not None or app.builder.format != "html" or "read" not in clock.moments:
             return
-        pages = executions(app, clock.began)
+        pages = executions(app, clock.moments["look"])
         new = sum(page["this_build"] for page in pages.values())
         at_a_time = min(kernels(app), new)
         took = {
