@@ -30,6 +30,9 @@ logger = logging.getLogger(__name__)
 #: More kernels than these gain little: the longest chapter decides, and each kernel loads torch.
 MOST_KERNELS = 4
 
+#: For a kernel to answer on a machine that has other things to do.
+START_SECONDS = 300
+
 
 class Kernel(AsyncKernelManager):
     """A kernel that is remembered, so that an interrupted build does not leave it running."""
@@ -138,6 +141,7 @@ def run(page: Waiting, config):
         timeout=config.execution_timeout,
         allow_errors=config.execution_allow_errors,
         kernel_manager_class=Kernel,
+        startup_timeout=START_SECONDS,
     )
 
 

@@ -7,6 +7,8 @@ Some pieces compute, and some wait: for a browser's next frame, for a file. The 
 out side by side, so that there is always something to compute while others wait.
 """
 
+import contextlib
+import importlib
 import os
 import re
 import sys
@@ -63,10 +65,12 @@ def in_order(pieces: Mapping[str, int]) -> list[str]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """``make test`` ends with a table of its times.
+    """Kernels that tests start need no ports; ``make test`` ends with a table of its times.
 
-    By name: the table is the course's, and attnkit's sdist has this file without it.
+    By name: both are the course's, and attnkit's sdist has this file without them.
     """
+    with contextlib.suppress(ModuleNotFoundError):
+        importlib.import_module("bookext.kernels").without_ports()
     if "TESTS_BEGAN" in os.environ:
         config.pluginmanager.import_plugin("times")
 

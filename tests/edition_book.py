@@ -84,6 +84,9 @@ def run_sphinx(arguments: list[str], log: str, folder: str) -> None:
     warnings.simplefilter("default")
     from sphinx.cmd.build import main
 
+    from bookext.kernels import without_ports
+
+    without_ports()
     sys.exit(main(arguments))
 
 

@@ -32,6 +32,7 @@ exclude_patterns = ["_build"]
 #: Sphinx without a grammar that takes longer to load than a small book to build (kernels.py).
 SPHINX = (
     "import sys; sys.modules.setdefault('rfc3987_syntax', None);"
+    "from bookext.kernels import without_ports; without_ports();"
     "from sphinx.cmd.build import main; sys.exit(main(sys.argv[1:]))"
 )
 

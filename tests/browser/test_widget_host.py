@@ -32,7 +32,9 @@ NEEDS_SCRIPT = "This widget needs JavaScript; what stands here is its state at t
 BUILDS = """
 import contextlib, sys
 sys.modules.setdefault("rfc3987_syntax", None)  # bookext/kernels.py says why
+from bookext.kernels import without_ports
 from sphinx.cmd.build import main
+without_ports()
 for builder, out, trees in [
     ("html", "site/deep/er", "trees"),
     ("html", "again", "other-trees"),

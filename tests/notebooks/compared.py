@@ -16,6 +16,8 @@ sys.modules.setdefault("rfc3987_syntax", None)  # bookext/kernels.py says why
 import nbval.plugin as nbval  # noqa: E402
 import pytest  # noqa: E402
 
+from bookext import kernels  # noqa: E402
+
 REPORT = os.environ["NBVAL_REPORT"]
 BOOK = Path(os.environ["NBVAL_BOOK"])
 EXECUTED = Path(os.environ["NBVAL_EXECUTED"])
@@ -45,6 +47,7 @@ class Kernel(nbval.RunningKernel):
 
 
 def pytest_configure(config):
+    kernels.without_ports()
     nbval.RunningKernel = Kernel
 
 

@@ -49,6 +49,7 @@ def run_nbval(folder: Path, names: Iterable[str], report: Path, book: Path = ROO
     command = [sys.executable, "-m", "pytest", "-c", str(HERE / "nbval.ini")]
     command += ["--rootdir", str(folder), "-p", "compared", "-q", "--color=no"]
     command += ["--nbval", "--nbval-current-env", "--nbval-cell-timeout", str(CELL_SECONDS)]
+    command += ["--nbval-kernel-startup-timeout", str(CELL_SECONDS)]
     command += ["--nbval-sanitize-with", str(HERE / "sanitize.cfg")]
     command += [str(folder / f"{name}.ipynb") for name in names]
     paths = [str(HERE), str(ROOT), os.environ.get("PYTHONPATH", "")]
