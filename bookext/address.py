@@ -12,13 +12,17 @@ open; so it does not get them.
 import os
 import re
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import quote
 
 from sphinx.errors import ConfigError
 
 BRANCH = "gh-pages"
 OWNED = ("launch_buttons", "repository_url", "repository_branch", "path_to_docs")
 PART = re.compile(r"\w[\w.-]*")
+#: A host, perhaps its port, and a path; nobody's password, and nothing that ends a string of code.
+ADDRESS = re.compile(
+    r"""(?P<host>https?://\w[\w.-]*(:\d+)?)(?P<path>(/[^\s"<>\\^`{|}?#]*)?)""", re.IGNORECASE
+)
 
 
 class Repository(NamedTuple):
@@ -36,14 +40,15 @@ def site(config) -> str:
     said = os.environ.get("COURSE_URL", "").strip() or (config.html_baseurl or "").strip()
     if not said:
         return ""
-    parts = urlsplit(said)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+    found = ADDRESS.fullmatch(said)
+    if not found or found["path"].endswith((".html", ".htm")):
         raise ConfigError(
-            f"the address of the site is {said!r}; expected one such as "
+            f"the address of the site is {said!r}; expected that of its folder, such as "
             "https://owner.github.io/course/ (html: baseurl in _config.yml, or COURSE_URL in the "
             "environment), or nothing"
         )
-    return said.rstrip("/") + "/"
+    # pages, sitemap and notebooks get it as it goes over the wire; a % has been encoded already
+    return found["host"].lower() + quote(found["path"].rstrip("/"), safe="/%:@!$&'()*+,;=~") + "/"
 
 
 def repository(config) -> Repository | None:

@@ -72,15 +72,24 @@ def test_no_repository_is_none():
         ("https://a.b", "https://a.b/"),
         (" https://a.b/c// ", "https://a.b/c/"),
         ("http://localhost:8000", "http://localhost:8000/"),
+        ("HTTPS://A.b/C", "https://a.b/C/"),
+        ("https://a.b/课/%E7%A8%8B/", "https://a.b/%E8%AF%BE/%E7%A8%8B/"),
     ],
 )
-def test_the_sites_address_ends_with_a_slash(said, right):
+def test_the_sites_address_is_one_for_links_and_ends_with_a_slash(said, right):
     assert site(config(html_baseurl=said)) == right
 
 
-@pytest.mark.parametrize("said", ["a.b/c", "ftp://a.b", "https://", "https://a.b/?x=1", "foo"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("foo", "a.b/c", "ftp://a.b", "https://", "https://[a", "https://a:b/"),
+        *("https://a.b/?x=1", "https://a.b/my course/", 'https://a.b/"/', "https://me:pass@a.b/"),
+        "https://a.b/c/index.html",
+    ],
+)
 def test_what_is_no_address_is_refused_with_an_example(said):
-    with pytest.raises(ConfigError, match=r"expected one such as https://owner\.github\.io"):
+    with pytest.raises(ConfigError, match=r"its folder, such as https://owner\.github\.io"):
         site(config(html_baseurl=said))
 
 
