@@ -98,7 +98,9 @@ def test_another_scale_is_outside(tmp_path):
     ("arguments", "said"),
     [
         (["--chapter", "77"], "There is no chapter '77'"),
-        (["--to", "nowhere/at/all.html"], "cannot be written"),
+        (["--to", "nowhere/at/all.html"], "all.html cannot be written (No such file or directory)"),
+        (["--to", "."], "cannot be written (Is a directory)"),
+        (["--json", "/proc/self/here.json"], "here.json cannot be written"),  # to nobody
         (["--jobs", "none"], "'none' is not a whole number"),
     ],
 )

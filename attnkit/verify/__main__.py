@@ -75,6 +75,20 @@ def printed_record(pages: list[Source]) -> tuple[Record, str]:
     return record, "the record of the package"
 
 
+def refuse_unwritable(file: Path) -> None:
+    """Before minutes of measuring. Rights alone do not tell: a file system may be read-only."""
+    new = not file.exists()
+    try:
+        file.open("ab").close()
+    except OSError as error:
+        raise UnknownPage(
+            f"{file} cannot be written ({error.strerror}): with --to and --json, name a file in a "
+            "folder that exists and is yours."
+        ) from error
+    if new:
+        file.unlink()
+
+
 def main(arguments: list[str] | None = None) -> int:
     said = parser()
     options = said.parse_args(arguments)
@@ -90,8 +104,7 @@ def main(arguments: list[str] | None = None) -> int:
             return 0
         record, origin = printed_record(everything)
         for file in filter(None, (options.to, options.json)):
-            if not file.absolute().parent.is_dir() or file.is_dir():
-                raise UnknownPage(f"{file} cannot be written: name a file in a folder that exists.")
+            refuse_unwritable(file)
     except (UnknownPage, RecordError) as error:
         print(error, file=sys.stderr)
         return 2
