@@ -35,8 +35,7 @@ book: setup ## build the book; prints where to look
 	@echo "Open $(SITE)/index.html, or: make serve"
 
 serve: book ## build the book and show it on http://localhost:8000
-	$(BIN)/python -m webbrowser http://localhost:$(PORT) || true
-	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
+	$(BIN)/python -m bookext.serve $(PORT)
 
 pdf: book ## the book as PDF, and each page: _build/pdf
 	$(BIN)/python -m bookext.pdf
