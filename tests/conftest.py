@@ -11,6 +11,7 @@ import contextlib
 import importlib
 import os
 import re
+import signal
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -69,6 +70,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
     By name: both are the course's, and attnkit's sdist has this file without them.
     """
+    # A shell without job control starts with Ctrl-C ignored whatever it starts in the background.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with contextlib.suppress(ModuleNotFoundError):
         importlib.import_module("bookext.kernels").without_ports()
     if "TESTS_BEGAN" in os.environ:

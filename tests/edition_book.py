@@ -30,6 +30,7 @@ bibtex_bibfiles = ["references.bib"]
 bibtex_reference_style = "author_year"
 nb_execution_mode = "cache"
 nb_execution_raise_on_error = True
+nb_execution_timeout = 300
 nb_execution_cache_path = "{cache}"
 nb_merge_streams = True
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "deflist", "dollarmath",

@@ -24,6 +24,7 @@ CONF = """
 extensions = ["myst_nb", {extensions}]
 myst_enable_extensions = ["amsmath", "dollarmath", "colon_fence", "attrs_inline"]
 nb_execution_mode = {execute!r}
+nb_execution_timeout = 300
 html_theme = {theme!r}
 project = "Small"
 exclude_patterns = ["_build"]

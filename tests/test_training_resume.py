@@ -144,7 +144,7 @@ def slow(step):
     time.sleep(0.02)
     return t.batch_at(step)
 
-fit(t.Small(), slow, steps=500, checkpoint=sys.argv[1], save_every=1000)
+fit(t.Small(), slow, steps=5000, checkpoint=sys.argv[1], save_every=1000)
 """
 
 
@@ -174,7 +174,7 @@ def test_ctrl_c_keeps_the_step_that_was_going_on(tmp_path):
         return batch_at(step)
 
     with pytest.raises(Killed):
-        fit(Small(), stops, steps=500, checkpoint=path, save_every=1000)
+        fit(Small(), stops, steps=5000, checkpoint=path, save_every=1000)
     assert made == [0, stopped, stopped + 1]
 
 

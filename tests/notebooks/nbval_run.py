@@ -13,7 +13,7 @@ import nbformat
 from bookext import kernels
 
 #: As long as a cell may take when the book is built (``_config.yml``).
-CELL_SECONDS = 300
+CELL_SECONDS = 900
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 
