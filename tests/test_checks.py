@@ -141,7 +141,7 @@ def test_whatever_an_answer_does_it_gets_its_verdict(answer, name, request):
     assert (verdict.name, verdict.passed) == (name, False), str(verdict)
     assert name in checks.common_failures()
     assert "{" not in verdict.message.replace("{d_key}", "")
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60
     with pytest.raises(AssertionError, match=name):
         verdict.require()
     json.dumps(verdict.to_dict(), allow_nan=False)
@@ -227,14 +227,17 @@ def test_a_timer_that_was_running_rings_at_its_own_time():
     rung = []
     old = signal.signal(signal.SIGALRM, lambda *_: rung.append(time.monotonic()))
     try:
-        started = time.monotonic()
-        signal.setitimer(signal.ITIMER_REAL, 1.5)
+        signal.setitimer(signal.ITIMER_REAL, 300)
         with _recording.time_limit(10):
             time.sleep(0.1)
-        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 1.4
-        while not rung and time.monotonic() - started < 20:
+        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 299.9
+        started = time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with _recording.time_limit(10):
+            time.sleep(0.1)
+        while not rung and time.monotonic() - started < 60:
             time.sleep(0.02)
-        assert rung[0] - started >= 1.49
+        assert rung[0] - started >= 0.49
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)

@@ -224,7 +224,7 @@ def test_an_answer_that_misbehaves_gets_a_common_name_and_gets_it_quickly(id, mo
         monkeypatch.setattr(_engine, "CALL_SECONDS", 0.03 if answer is holds_on else 3)
         verdict = checks.check(id, answer)
         assert (verdict.name, verdict.passed) == (name, False), str(verdict)
-        assert time.monotonic() - started < 15
+        assert time.monotonic() - started < 60
     inputs = FUNCTIONS[id].trials[0].inputs.values()
     if any(isinstance(value, np.ndarray | list) for value in inputs):
         verdict = checks.check(id, overwrites(FUNCTIONS[id]))

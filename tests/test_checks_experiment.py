@@ -234,7 +234,7 @@ def test_what_is_no_such_measurement_is_told_what_it_is(measure, name):
     started = time.monotonic()
     seconds = 0.1 if name == "too-slow" else 30
     named(diagnosed(0.7, measure, exercise=replace(EXPERIMENT, seconds=seconds)), name)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 60
 
 
 def test_a_measurement_may_take_the_seconds_that_the_exercise_gives_it():

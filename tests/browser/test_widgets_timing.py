@@ -1,6 +1,7 @@
 """A slider move of 64 tokens stays cheap. The aim is 8 ms of CPU at p95 (`make bench` reports it);
 the tests fail at three times that, and at more where the machine itself is slower: the same work
-of known size is timed beside each test (`slowness`)."""
+of known size is timed beside each test (`slowness`). What is dear is dear each time; what a
+neighbour on the machine takes is not, so a measurement over the limit is made again."""
 
 import pytest
 from cost_samples import cost_widget
@@ -31,6 +32,8 @@ from attnkit.widgets import (
 )
 
 LIMIT = 24.0  # milliseconds
+FIRST_PAINT = 300.0
+ROUNDS = 3
 
 
 def twelve_tokens(preset):
@@ -41,12 +44,16 @@ def large_classes():
     return ThresholdWidget(table(12, 12, 11), maps=heads(12, 12, 48, 48), tokens=words(48))
 
 
-def check(page, costs, what):
-    """The 95th percentile stays below the limit of a machine of this speed."""
-    limit = LIMIT * slowness(page)
-    assert percentile(costs, 0.95) < limit, (
-        f"{what}: {percentile(costs, 0.95):.1f} ms at p95, limit {limit:.1f}"
-    )
+def within(page, measure, limit, what):
+    """The first of a few measurements that stays below the limit of a machine of this speed."""
+    said = []
+    for _ in range(ROUNDS):
+        costs = measure()
+        at_most, allowed = percentile(costs, 0.95), limit * slowness(page)
+        if at_most < allowed:
+            return costs
+        said.append(f"{at_most:.1f} ms at p95, limit {allowed:.1f}")
+    raise AssertionError(f"{what}: {'; '.join(said)}")
 
 
 CASES = {
@@ -68,9 +75,8 @@ def test_a_slider_move_is_cheap(browser, case):
     page = browser.new_page(viewport={"width": 1000, "height": 900})
     board = WidgetPage(page)
     board.mount(CASES[case]())
-    costs = slider_costs(page, ".aw-range")
+    costs = within(page, lambda: slider_costs(page, ".aw-range"), LIMIT, case)
     assert len(costs) == 60 and min(costs) > 0.1  # the trace saw the work
-    check(page, costs, case)
     assert board.errors == []
     page.close()
 
@@ -79,9 +85,8 @@ def test_a_press_on_a_cell_is_cheap(browser):
     page = browser.new_page(viewport={"width": 1000, "height": 900})
     board = WidgetPage(page)
     board.mount(twelve_tokens("all"))
-    costs = press_costs(page, ".aw-mask-cell")
+    costs = within(page, lambda: press_costs(page, ".aw-mask-cell"), LIMIT, "press")
     assert len(costs) == 40 and min(costs) > 0.1
-    check(page, costs, "press")
     assert board.get("preset") == "custom" and board.errors == []
     page.close()
 
@@ -96,9 +101,13 @@ def test_a_move_between_heads_is_cheap_at_the_largest_size(browser, large_browse
     board = WidgetPage(page)
     board.mount(large_browser)
     keys = ["ArrowRight"] * 10 + ["ArrowDown"] * 10 + ["ArrowLeft"] * 9 + ["ArrowUp"] * 9
-    costs = key_costs(page, ".aw-thumb[tabindex='0']", keys)
+
+    def measure():
+        board.set_all({"layer": 0, "head": 0})
+        return key_costs(page, ".aw-thumb[tabindex='0']", keys)
+
+    costs = within(page, measure, LIMIT, "key")
     assert len(costs) == len(keys) and min(costs) > 0.1
-    check(page, costs, "key")
     assert (board.get("layer"), board.get("head")) == (1, 2)  # the keys did move
     assert board.errors == []
     page.close()
@@ -107,10 +116,13 @@ def test_a_move_between_heads_is_cheap_at_the_largest_size(browser, large_browse
 def test_the_largest_browser_is_painted_soon(browser, large_browser):
     """From the module's import to the paint: 150 ms of CPU is the aim, twice that the limit."""
     page = browser.new_page(viewport={"width": 1000, "height": 900})
-    WidgetPage(page)
-    cost = first_paint_cost(page, large_browser, state)
-    assert page.locator(".aw-thumb").count() == 144
-    assert 5 < cost < 300 * slowness(page), f"{cost:.0f} ms"
+
+    def measure():
+        WidgetPage(page)  # a page that has no widget yet
+        return [first_paint_cost(page, large_browser, state)]
+
+    (cost,) = within(page, measure, FIRST_PAINT, "first paint")
+    assert page.locator(".aw-thumb").count() == 144 and cost > 5
     page.close()
 
 
@@ -124,7 +136,6 @@ def test_the_trace_sees_waste(browser):
              for (let i = 0; i < {2 * LIMIT / UNIT:.0f}; i++) ({WORK_UNIT})();
            }})"""
     )
-    costs = slider_costs(page, ".aw-range", moves=12)
-    with pytest.raises(AssertionError, match="at p95"):
-        check(page, costs, "waste")
+    with pytest.raises(AssertionError, match=r"waste: (.* at p95, limit [\d.]+(; )?){3}$"):
+        within(page, lambda: slider_costs(page, ".aw-range", moves=12), LIMIT, "waste")
     page.close()

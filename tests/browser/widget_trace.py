@@ -23,6 +23,8 @@ WORK_UNIT = """() => {
   for (let i = 0; i < 400_000; i++) table[i & 4095] += Math.sqrt(i ^ 21);
   return table[7];
 }"""
+#: Seconds until an event that has not come will not come any more; a machine may be busy.
+PATIENCE = 60
 UNIT = 1.2  # its milliseconds on the machine for which the limits were set
 
 
@@ -104,6 +106,7 @@ def _type(event):
 
 
 MARKS = """() => {
+  if ("movesSeen" in window) return;
   let waiting = false;
   window.movesSeen = 0;
   addEventListener("pointermove", (event) => {
@@ -132,7 +135,7 @@ def drag(page, selector, moves):
     for i in range(moves):
         seen = page.evaluate("window.movesSeen")
         mouse("mouseMoved", left + width * ((37 * i + 13) % moves + 0.5) / moves)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         time.sleep(0.05)  # no question to the page meanwhile: it would be counted
         while page.evaluate("window.movesSeen") == seen:
             if time.monotonic() > deadline:
@@ -152,6 +155,7 @@ def slider_costs(page, selector, moves=60):
 
 
 PRESSES = """() => {
+  if ("movesSeen" in window) return;
   window.movesSeen = 0;
   addEventListener("click", () => requestAnimationFrame(() => requestAnimationFrame(() => {
     performance.mark("moved");
@@ -174,7 +178,7 @@ def press_costs(page, selector, presses=40):
         seen = page.evaluate("window.movesSeen")
         session.send("Input.dispatchMouseEvent", {"type": "mousePressed"} | options)
         session.send("Input.dispatchMouseEvent", {"type": "mouseReleased"} | options)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         time.sleep(0.05)
         while page.evaluate("window.movesSeen") == seen:
             if time.monotonic() > deadline:
@@ -200,7 +204,7 @@ def press(page, keys):
         seen = page.evaluate("window.movesSeen")
         session.send("Input.dispatchKeyEvent", {"type": "rawKeyDown", "key": key, "code": key})
         session.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": key, "code": key})
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         time.sleep(0.05)
         while page.evaluate("window.movesSeen") == seen:
             if time.monotonic() > deadline:
