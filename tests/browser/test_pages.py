@@ -269,6 +269,7 @@ def test_nothing_jumps_below_a_widget_whose_script_comes_late(site, chapter, fir
             visit = open_page(width=width, height=800)
             visit.page.route("**/widget-host.js*", lambda route: held.append(route))
             visit.page.goto(site + chapter, wait_until="commit")
+            visit.page.wait_for_function("document.readyState !== 'loading'")  # all of it is there
             place = visit.page.locator(".attn-sized").nth(number)
             place.evaluate(
                 "(place) => scrollTo({ top: place.getBoundingClientRect().bottom + scrollY - 400,"
@@ -276,6 +277,8 @@ def test_nothing_jumps_below_a_widget_whose_script_comes_late(site, chapter, fir
             )
             visit.ready()
             before = visit.shift()
+            while not held:  # the browser tells of a request in its own time
+                visit.page.wait_for_timeout(20)
             held.pop().continue_()
             visit.page.locator(".attn-sized[data-attn-state=live]").nth(count - 1).wait_for()
             after = visit.shift()

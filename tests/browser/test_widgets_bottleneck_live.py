@@ -24,7 +24,8 @@ LINKS = """() => {
 
 
 class Game:
-    """A game on a page whose clock the test turns."""
+    """A game on a page whose clock the test turns; by itself it runs as all clocks do, and a slow
+    machine must have half a minute between two presses."""
 
     def __init__(self, page, **traits):
         page.clock.install()
@@ -124,14 +125,14 @@ def test_a_whole_game_round_by_round(start):
 
 
 def test_the_clock_hides_the_number_and_only_then(start):
-    game = start(seconds=40, seed=2)
+    game = start(seconds=60, seed=2)
     game.press("Start")
     digits = game.shown()
-    expect(game.view.locator(".aw-clock")).to_have_text(re.compile(r"Hidden in (40|3\d) s"))
+    expect(game.view.locator(".aw-clock")).to_have_text(re.compile(r"Hidden in (60|[345]\d) s"))
     game.pass_time(30)
     expect(game.number).to_be_visible()
-    expect(game.view.locator(".aw-clock")).to_have_text(re.compile(r"Hidden in (10|\d) s"))
-    game.pass_time(10.1)
+    expect(game.view.locator(".aw-clock")).to_have_text(re.compile(r"Hidden in (30|[12]?\d) s"))
+    game.pass_time(30.1)
     expect(game.field).to_be_focused()
     expect(game.number).to_have_count(0)
     page_text = game.view.evaluate("(node) => node.outerHTML")
@@ -139,7 +140,7 @@ def test_the_clock_hides_the_number_and_only_then(start):
 
 
 def test_the_clock_can_be_stopped_lengthened_and_switched_off(start):
-    game = start(seconds=10)
+    game = start(seconds=60)
     game.press("Start", "Stop the clock")
     game.pass_time(600)
     expect(game.number).to_be_visible()
@@ -148,13 +149,13 @@ def test_the_clock_can_be_stopped_lengthened_and_switched_off(start):
     expect(game.field).to_be_visible()
     game.press("Stop the game", "Start over")
     seconds = game.view.get_by_label("Seconds to look, exact value")
-    seconds.fill("30")
+    seconds.fill("50")
     seconds.press("Enter")
-    assert game.board.get("seconds") == 30
+    assert game.board.get("seconds") == 50
     game.press("Start")
     game.pass_time(20)
     expect(game.number).to_be_visible()
-    game.pass_time(10.1)
+    game.pass_time(30.1)
     expect(game.number).to_have_count(0)
     game.press("Stop the game", "Start over")
     game.view.get_by_label("No clock: until I press Hide").check()
@@ -167,22 +168,22 @@ def test_the_clock_can_be_stopped_lengthened_and_switched_off(start):
 
 
 def test_an_earlier_clock_does_not_hide_a_later_number(start):
-    game = start(seconds=40)
+    game = start(seconds=60)
     game.press("Start")
-    game.pass_time(25)
+    game.pass_time(35)
     game.play()
     game.press("Next round")
-    game.pass_time(20)
+    game.pass_time(30)
     expect(game.number).to_be_visible()
-    game.pass_time(20.1)
+    game.pass_time(30.1)
     expect(game.number).to_have_count(0)
 
 
 def test_looking_is_allowed_in_the_second_half(start):
-    game = start(lengths=(4,), seconds=2)
+    game = start(lengths=(4,), seconds=60)
     game.press("Start", "Hide now", "Skip this round", "Start looking")
     digits = game.shown()
-    game.pass_time(60)
+    game.pass_time(600)
     game.field.fill(digits[:2])
     assert game.shown() == digits
     game.field.fill(digits)

@@ -322,12 +322,12 @@ def test_the_run_plays_when_asked_and_stops_at_its_end(board):
     assert board.get("step") == 0  # never by itself
     play = view.get_by_role("button", name="Play")
     play.click()
-    expect(view.get_by_role("button", name="Pause")).to_be_visible()
     clock.run_for(3000)
     expect(view.locator(".aw-sn-title")).to_contain_text("Step 200")
     expect(play).to_be_visible()
     view = board.mount(SnapshotWidget(heads(90, 1, 2, 2), range(90), step=89), "long")
     view.get_by_role("button", name="Play").click()  # again from the start
+    expect(view.get_by_role("button", name="Pause")).to_be_visible()
     view.get_by_role("button", name="Pause").click()
     stopped = board.get("step", "long")
     clock.run_for(1500)
