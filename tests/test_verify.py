@@ -135,7 +135,7 @@ def test_an_interruption_keeps_what_was_measured(monkeypatch, tmp_path, capsys):
     paper = (tmp_path / "attention-measured-certificate.html").read_text("utf-8")
     assert "was interrupted and reached 1 of" in paper
     assert "break-bugs" not in paper  # as printed, so nothing of it is outside
-    assert "not measured: interrupted" in capsys.readouterr().out
+    assert "not measured to its end: interrupted" in capsys.readouterr().out
 
 
 def test_a_certificate_names_no_person_host_or_folder(whole, small):

@@ -1,18 +1,22 @@
 """The parts of attnkit.verify: numbers and tolerances, stand-ins, claims, what is printed."""
 
 import io
+import os
 import re
+import sys
 
 import numpy as np
 import pytest
 from verify_course import printed
 
-from attnkit.verify import screen
+from attnkit.verify import certificate, screen
 from attnkit.verify.compare import Line, Verdict, compare
+from attnkit.verify.machine import machine
 from attnkit.verify.measure import Output, Result, measure_all
 from attnkit.verify.needs import cure
 from attnkit.verify.numbers import KINDS, MARGIN, Number, numbers, tolerance, within
-from attnkit.verify.record import Glued, Printed, Shown, loads
+from attnkit.verify.progress import Progress
+from attnkit.verify.record import Glued, Printed, Record, Shown, loads
 from attnkit.verify.standins import approx, raises, warns
 
 
@@ -82,6 +86,76 @@ def test_a_recorded_number_is_counted_apart():
     page = Printed("A", "0", {"x": Glued("0.5", [".1f", ".2f"], "recorded", records=["r.json"])})
     verdict = compare("a", "A", page, Result("a", {"x": "0.5"}, seconds=[0.0], held=2))
     assert screen.summary(verdict) == "0 measured; 2 read again; 2 of 2 claims held"
+
+
+def test_what_a_cell_shows_that_raised_was_not_reached():
+    shown = [Shown(cell, "text", "1 2 3", "", ["exact"] * 3, [0.0] * 3) for cell in range(3)]
+    outputs = [Output(0, "text", "1 2 3"), Output(1, "text", "1")]
+    raised = {"error": "no", "needs": "", "cell": 1, "section": ""}
+    result = Result("a", outputs=outputs, seconds=[0.1, 0.1], raised=raised)
+    verdict = compare("a", "A", Printed("A", "0", shown=shown), result)
+    assert not verdict.outside and verdict.missed == 6 and not verdict.good
+    assert "not measured to its end: stopped at" in " ".join(screen.page(verdict))
+
+
+def test_a_narrow_terminal_gets_whole_words(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "fileno", lambda: 1, raising=False)
+    size = os.terminal_size((40, 24))
+    monkeypatch.setattr(os, "get_terminal_size", lambda fd: size)
+    line = Line("prose", "ch4-steps", "400", "400", "recorded", "equal", True)
+    screen.Screen(stream).write(screen.row(line))
+    screen.Screen(stream).write("  " + "a few words of a sentence " * 3)
+    first, *rest = stream.getvalue().splitlines()
+    assert first == "  ch4-steps 400 400 equal recorded"
+    assert max(map(len, rest)) <= 40
+    assert " ".join(rest).split() == "a few words of a sentence".split() * 3
+    size = os.terminal_size((80, 24))
+    screen.Screen(stream).write(screen.row(line))
+    assert stream.getvalue().splitlines()[-1] == screen.row(line)
+
+
+def test_a_ratio_of_times_that_is_outside_says_what_to_do():
+    slugs = "09-a", "a05-b", "12-c", "01-d", "10-e"
+    pages = [Verdict(slug, slug) for slug in slugs]
+    kinds = ("time", False), ("time", False), ("clock", True), ("time", True), ("trained", False)
+    for page, (kind, good) in zip(pages, kinds, strict=True):
+        page.lines.append(Line("prose", "x", "2.0", "9.0", kind, "why", good))
+    for page in (pages[2], pages[4]):
+        page.failed.append({"line": 1, "claim": "a < b", "what": ""})
+    command = "python -m attnkit.verify --chapter 9 --chapter a5 --chapter 12"
+    said = list(screen.total(pages))
+    assert f"    {command}" in said and "while nothing else runs" in " ".join(
+        " ".join(said).split()
+    )
+    assert f"<code>{command}</code>" in certificate.html(paper(pages))
+    calm = list(screen.total(pages[3:]))
+    assert "python -m" not in " ".join(calm) and "<code>" not in certificate.html(paper(pages[3:]))
+
+
+def paper(verdicts):
+    return certificate.Paper(verdicts, machine(1), Record({}), "a test", 3, 3, False)
+
+
+def test_the_bar_fits_the_terminal_that_watches(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+        def fileno(self):
+            return 2
+
+    for width in (40, 80, 200, 0):
+        screened = Terminal()
+        monkeypatch.setattr(sys, "stderr", screened)
+        monkeypatch.setattr(os, "get_terminal_size", lambda fd, w=width: os.terminal_size((w, 24)))
+        with Progress({"09-a": [60.0, 60.0], "10-b": [3600.0]}, 2) as bar:
+            bar.at("10-b", "10 A page", [])
+            bar.at("09-a", "9 " + "A page with a long title" * 3, [60.0])
+            bar.bar.refresh()
+        lines = re.split(r"[\r\n]", screened.getvalue())
+        assert max(map(len, lines)) < (width or 80), lines
+        assert any("more, 10 and 9" in line for line in lines), "nothing of it is cut"
 
 
 def test_a_record_reads_back_as_it_was_written():

@@ -10,7 +10,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from attnkit.verify.compare import MEASURED, Line, Verdict
+from attnkit.verify.compare import MEASURED, Line, Verdict, disturbed
 from attnkit.verify.machine import Machine
 from attnkit.verify.numbers import KINDS
 from attnkit.verify.record import Record
@@ -155,10 +155,13 @@ def _outside(paper: Paper) -> str:
             items.append(f"<b>{escape(verdict.label.split()[0])}</b> {escape(what)}")
     if not items:
         return '<section class="outside"><h2>Outside</h2><p>Nothing lies outside.</p></section>'
-    more = len(items) - LISTED
+    again = disturbed(paper.verdicts)
+    said = f"<p>{escape(again[0])} <code>{escape(again[1])}</code></p>" if again else ""
+    room = LISTED - 2 if again else LISTED
+    more = len(items) - room
     tail = f"<li>and {more:,} more: see the list of all numbers (--json)</li>" if more > 0 else ""
-    listed = "".join(f"<li>{item}</li>" for item in items[:LISTED])
-    return f'<section class="outside"><h2>Outside</h2><ul>{listed}{tail}</ul></section>'
+    listed = "".join(f"<li>{item}</li>" for item in items[:room])
+    return f'<section class="outside"><h2>Outside</h2><ul>{listed}{tail}</ul>{said}</section>'
 
 
 def _kinds(paper: Paper) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from attnkit.verify import numbers as n
 from attnkit.verify.measure import Output, Result
+from attnkit.verify.pages import number_of
 from attnkit.verify.record import Glued, Printed, Shown
 
 #: Kinds that say something about this machine. A recorded number is read, and a clock not judged.
@@ -53,6 +54,23 @@ class Verdict:
         return Counter(line.kind for line in self.lines)
 
 
+def disturbed(verdicts: list[Verdict]) -> tuple[str, str] | None:
+    """What to do where times may be the reason, and the line to type; None where they are not."""
+
+    def timed(verdict: Verdict) -> bool:
+        outside = any(line.kind == "time" for line in verdict.outside)
+        return outside or bool(verdict.failed and verdict.counts().keys() & {"time", "clock"})
+
+    pages = [number_of(verdict.slug) for verdict in verdicts if timed(verdict)]
+    if not pages:
+        return None
+    said = (
+        "A ratio of times is outside, or a claim on a page that takes times did not hold. Other "
+        "work on this machine does that too: measure again while nothing else runs."
+    )
+    return said, "python -m attnkit.verify " + " ".join(f"--chapter {page}" for page in pages)
+
+
 def compare(slug: str, label: str, printed: Printed, result: Result) -> Verdict:
     verdict = Verdict(slug, label, held=result.held, failed=result.failed)
     verdict.seconds = sum(result.seconds)
@@ -62,12 +80,12 @@ def compare(slug: str, label: str, printed: Printed, result: Result) -> Verdict:
         else:
             verdict.missed += len(glued.formats)
     found = {(output.cell, output.part): output for output in result.outputs}
+    reached = result.raised["cell"] if result.raised else len(result.seconds)
     for shown in printed.shown:
-        now = found.get((shown.cell, shown.part))
-        if now is None and shown.cell >= len(result.seconds):
+        if shown.cell >= reached:
             verdict.missed += len(shown.kinds)
         else:
-            verdict.lines += _shown(shown, now)
+            verdict.lines += _shown(shown, found.get((shown.cell, shown.part)))
     if result.raised:
         verdict.why = _why(result.raised)
     return verdict

@@ -29,7 +29,7 @@ KINDS = {
     "digit, or 4 times the spread that was seen",
     "trained": "a training run on this machine, which amplifies the 7th digit: one in the last "
     "digit, or 4 times the spread that was seen",
-    "time": "a ratio of times: within a factor of two",
+    "time": "a ratio of times, on a machine that does nothing else: within a factor of two",
     "clock": "a time of this machine: shown beside the printed one, not judged",
     "recorded": "read again from a recorded run in attnkit/data and compared, NOT measured; "
     "python -m experiments.NAME, in the repository, makes it again",

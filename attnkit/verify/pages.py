@@ -17,6 +17,12 @@ class UnknownPage(ValueError):
     """A chapter was asked for that does not exist; the message lists those that do."""
 
 
+def number_of(slug: str) -> str:
+    """3, a7, or the slug of a page without a number."""
+    match = re.match(r"(a?)0*(\d+)-", slug)
+    return match[1] + match[2] if match else slug
+
+
 class Source:
     """A page of the course: where its code is, and how one may call it."""
 
@@ -32,9 +38,7 @@ class Source:
 
     @property
     def number(self) -> str:
-        """3, a7, or the slug of a page without a number."""
-        match = re.match(r"(a?)0*(\d+)-", self.slug)
-        return match[1] + match[2] if match else self.slug
+        return number_of(self.slug)
 
     @property
     def label(self) -> str:

@@ -7,8 +7,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from attnkit.verify.screen import columns
+
 ROOM = 30  # columns that the bar and the times leave
 PACE = 1.0  # seconds of a cell that the record does not know
+WIDE = "{percentage:3.0f}% |{bar:16}| {elapsed} of about {remaining} more, {desc}"
+NARROW = "{percentage:3.0f}% |{bar:4}| {remaining} more, {desc}"
 
 
 class Progress:
@@ -25,8 +29,9 @@ class Progress:
                 from tqdm import tqdm
             except ModuleNotFoundError:
                 return self
-            form = "{percentage:3.0f}% |{bar:16}| {elapsed} of about {remaining} more, {desc}"
-            self.bar = tqdm(total=self.total, bar_format=form, leave=False, ncols=79)
+            room = columns(sys.stderr) - 1  # a line that is full may make a new one
+            form = WIDE if room > 60 else NARROW
+            self.bar = tqdm(total=self.total, bar_format=form, leave=False, ncols=room)
         return self
 
     def __exit__(self, *error: object) -> None:

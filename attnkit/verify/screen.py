@@ -1,11 +1,12 @@
-"""What is printed: a line for each number, 80 columns, on any terminal's code page."""
+"""What is printed: a line for each number, 80 columns, on any terminal's code page and width."""
 
+import os
 import sys
 import unicodedata
 from collections.abc import Iterable
 from typing import TextIO
 
-from attnkit.verify.compare import MEASURED, Line, Verdict
+from attnkit.verify.compare import MEASURED, Line, Verdict, disturbed
 from attnkit.verify.numbers import KINDS
 
 WIDTH = 80
@@ -28,6 +29,14 @@ def cut(text: str, room: int) -> str:
     return text + " " * (room - width(text))
 
 
+def columns(stream: TextIO) -> int:
+    """Of the terminal that shows a stream, at most 80; 80 where it is a file."""
+    try:
+        return min(WIDTH, os.get_terminal_size(stream.fileno()).columns or WIDTH)
+    except (OSError, ValueError):
+        return WIDTH
+
+
 class Screen:
     """Writes lines to a stream, and what its code page lacks in plain letters."""
 
@@ -35,12 +44,19 @@ class Screen:
         self.stream = stream or sys.stdout
 
     def write(self, text: str = "") -> None:
+        """Where the terminal is narrower than the line, its columns close up."""
+        room, text = columns(self.stream), text.rstrip()
+        indent = " " * (len(text) - len(text.lstrip()))
+        for line in wrapped(text, indent, room) if width(text) > room else [text]:
+            self._write(line)
+
+    def _write(self, text: str) -> None:
         encoding = self.stream.encoding or "utf-8"
         try:
             text.encode(encoding)
         except UnicodeEncodeError:
             text = text.translate(PLAIN).encode(encoding, "replace").decode(encoding)
-        self.stream.write(text.rstrip() + "\n")
+        self.stream.write(text + "\n")
         self.stream.flush()
 
 
@@ -65,8 +81,7 @@ def page(verdict: Verdict) -> Iterable[str]:
     yield from wrapped(f"{verdict.label}: {summary(verdict)}", "")
     if verdict.note:
         yield from wrapped(verdict.note)
-    if verdict.why:
-        yield from wrapped(f"not measured: {verdict.why}")
+    yield from unmeasured(verdict)
     if not verdict.lines:
         return
     yield HEADER
@@ -81,6 +96,12 @@ def page(verdict: Verdict) -> Iterable[str]:
         yield f"  {cut(name, 22)} {cut(f'{good} of {len(lines)} within, {what}', 30)} {kinds}"
         yield from (row(line) for line in lines if not line.within)
     yield from failed(verdict)
+
+
+def unmeasured(verdict: Verdict) -> Iterable[str]:
+    """Why not all of a page was measured."""
+    if verdict.why:
+        yield from wrapped(f"not measured{' to its end' * bool(verdict.lines)}: {verdict.why}")
 
 
 def wrong(verdict: Verdict) -> Iterable[str]:
@@ -99,11 +120,11 @@ def failed(verdict: Verdict) -> Iterable[str]:
         )
 
 
-def wrapped(text: str, indent: str = "  ") -> Iterable[str]:
+def wrapped(text: str, indent: str = "  ", room: int = WIDTH) -> Iterable[str]:
     """A sentence in lines of 80 columns; the second and later ones are indented further."""
     line = indent
     for word in (piece for whole in text.split() for piece in _pieces(whole)):
-        if line.strip() and width(line) + 1 + width(word) > WIDTH:
+        if line.strip() and width(line) + 1 + width(word) > room:
             yield line
             line = indent + "  "
         line += f" {word}" if line.strip() else word
@@ -139,11 +160,13 @@ def total(verdicts: list[Verdict]) -> Iterable[str]:
     yield f"{'':36} measured outside  read  times  claims  sec"
     for verdict in verdicts:
         yield _total(verdict.label, [verdict])
-        if verdict.why:
-            yield from wrapped(f"not measured: {verdict.why}")
+        yield from unmeasured(verdict)
     if len(verdicts) > 1:
         yield _total("together", verdicts)
     yield ""
+    if again := disturbed(verdicts):
+        yield from wrapped(again[0])
+        yield f"    {again[1]}"
     present = {line.kind for verdict in verdicts for line in verdict.lines}
     for kind, why in KINDS.items():
         if kind in present:
