@@ -140,7 +140,7 @@ def test_a_row_is_read_aloud_as_python_does(board):
     said = lambda node: node.inner_text().replace("\u00a0", " ")  # noqa: E731
     assert said(view.locator(".aw-hb-reading")) == f"{row}."
     live = view.locator("[aria-live=polite]")
-    heard, _ = spoken(live, lambda: (board.set("query", 2), board.set("query", 3)))
+    heard, _ = spoken(live, lambda: board.set_in_turn("query", 2, 3))
     assert heard.replace("\u00a0", " ") == f"layer 1, head 2, {row}."
     view.locator(".aw-map-area").focus()
     board.page.keyboard.press("ArrowUp")

@@ -350,7 +350,7 @@ def test_the_summary_speaks_only_after_a_pause(board):
     live = view.locator("[aria-live=polite]")
     counts = [(LOOKS[kind].name, n) for kind, n in widget.counts().items() if n]
     start = f"corrected classes: {counts[0][1]} of 24 heads {counts[0][0]}, {counts[1][1]} "
-    said, _ = spoken(live, lambda: (board.set("rule", "simple"), board.set("rule", "corrected")))
+    said, _ = spoken(live, lambda: board.set_in_turn("rule", "simple", "corrected"))
     assert said.startswith(start + counts[1][0])
     slider = view.get_by_role("slider", name="Sink: lift")
     news, pause = spoken(live, lambda: slider.press("Home"))

@@ -58,6 +58,19 @@ class WidgetPage:
         """What Python does when a trait is set."""
         self.set_all({trait: value}, name)
 
+    def set_in_turn(self, trait, *values, name="w"):
+        """One value in each frame: a machine that is slow to ask for the next makes no pause."""
+        self.page.evaluate(
+            """async ([name, trait, values]) => {
+                 for (const value of values) {
+                   afm.models[name].set(trait, value);
+                   await new Promise((done) => requestAnimationFrame(done));
+                 }
+                 return afm.settled();
+               }""",
+            [name, trait, values],
+        )
+
     def set_all(self, traits, name="w"):
         self.page.evaluate(
             """([name, traits]) => {
