@@ -4,6 +4,8 @@ import getpass
 import json
 import platform
 import re
+import subprocess
+import sys
 
 import pytest
 from verify_course import GOOD, ROOT, course, verify
@@ -113,6 +115,13 @@ def test_what_cannot_be_understood_gives_status_2_and_the_cure(arguments, said, 
     assert status == 2 and said in told
     if "77" in arguments:
         assert "03-scaled-dot-product" in told and "Mask table" in told
+
+
+def test_a_reader_who_reads_no_further_gets_no_traceback():
+    command = [sys.executable, "-m", "attnkit.verify", "--list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == (b"", 1)
 
 
 def test_a_record_that_is_missing_is_named(monkeypatch, tmp_path, capsys):

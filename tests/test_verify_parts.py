@@ -110,6 +110,8 @@ def test_a_narrow_terminal_gets_whole_words(monkeypatch):
     assert first == "  ch4-steps 400 400 equal recorded"
     assert max(map(len, rest)) <= 40
     assert " ".join(rest).split() == "a few words of a sentence".split() * 3
+    screen.Screen(stream).write(next(line for line in screen.total([]) if "outside" in line))
+    assert "  measured outside read times claims sec\n" in stream.getvalue()
     size = os.terminal_size((80, 24))
     screen.Screen(stream).write(screen.row(line))
     assert stream.getvalue().splitlines()[-1] == screen.row(line)
@@ -153,9 +155,14 @@ def test_the_bar_fits_the_terminal_that_watches(monkeypatch):
             bar.at("10-b", "10 A page", [])
             bar.at("09-a", "9 " + "A page with a long title" * 3, [60.0])
             bar.bar.refresh()
+            bar.done("10-b")
+            bar.at("09-a", "9 The whole machine", [60.0, 60.0])
+            bar.bar.refresh()
         lines = re.split(r"[\r\n]", screened.getvalue())
         assert max(map(len, lines)) < (width or 80), lines
         assert any("more, 10 and 9" in line for line in lines), "nothing of it is cut"
+        alone = "more, 9" if width == 40 else "more, 9 The whole machine"
+        assert any(line.rstrip().endswith(alone) for line in lines)
 
 
 def test_a_record_reads_back_as_it_was_written():

@@ -181,5 +181,13 @@ def run(
     return [verdicts[s.slug] for s in chosen if s.slug in verdicts], interrupted
 
 
+def on_a_pipe() -> int:
+    """The command, ended without a word where nobody reads on: behind it were head, or a pager."""
+    try:
+        return main()
+    except BrokenPipeError:
+        return 1
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(on_a_pipe())

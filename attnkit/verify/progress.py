@@ -9,10 +9,10 @@ from typing import Any
 
 from attnkit.verify.screen import columns
 
-ROOM = 30  # columns that the bar and the times leave
 PACE = 1.0  # seconds of a cell that the record does not know
 WIDE = "{percentage:3.0f}% |{bar:16}| {elapsed} of about {remaining} more, {desc}"
 NARROW = "{percentage:3.0f}% |{bar:4}| {remaining} more, {desc}"
+ROOM, LITTLE = 30, 12  # columns that the bar and the times leave
 
 
 class Progress:
@@ -20,7 +20,7 @@ class Progress:
         self.expected = seconds
         self.reached = dict.fromkeys(seconds, 0.0)
         self.doing: dict[str, str] = {}
-        self.jobs = jobs
+        self.jobs, self.room = jobs, ROOM
         self.bar: Any = None
 
     def __enter__(self) -> "Progress":
@@ -30,7 +30,7 @@ class Progress:
             except ModuleNotFoundError:
                 return self
             room = columns(sys.stderr) - 1  # a line that is full may make a new one
-            form = WIDE if room > 60 else NARROW
+            form, self.room = (WIDE, ROOM) if room > 60 else (NARROW, LITTLE)
             self.bar = tqdm(total=self.total, bar_format=form, leave=False, ncols=room)
         return self
 
@@ -65,9 +65,9 @@ class Progress:
     def words(self) -> str:
         """What is being done: the pages' titles, or their numbers where there is no room."""
         words = " and ".join(self.doing.values())
-        return (
-            words if len(words) <= ROOM else " and ".join(s.split()[0] for s in self.doing.values())
-        )
+        if len(words) <= self.room:
+            return words
+        return " and ".join(label.split()[0] for label in self.doing.values())
 
     def write(self, act: Callable[[], None]) -> None:
         """Write above the bar."""

@@ -46,7 +46,7 @@ class Screen:
     def write(self, text: str = "") -> None:
         """Where the terminal is narrower than the line, its columns close up."""
         room, text = columns(self.stream), text.rstrip()
-        indent = " " * (len(text) - len(text.lstrip()))
+        indent = " " * min(len(text) - len(text.lstrip()), 2)
         for line in wrapped(text, indent, room) if width(text) > room else [text]:
             self._write(line)
 
@@ -120,9 +120,9 @@ def failed(verdict: Verdict) -> Iterable[str]:
         )
 
 
-def wrapped(text: str, indent: str = "  ", room: int = WIDTH) -> Iterable[str]:
-    """A sentence in lines of 80 columns; the second and later ones are indented further."""
-    line = indent
+def wrapped(text: str, indent: str = "  ", room: int = 0) -> Iterable[str]:
+    """A sentence in lines as wide as the screen; the second and later ones are indented further."""
+    line, room = indent, room or columns(sys.stdout)
     for word in (piece for whole in text.split() for piece in _pieces(whole)):
         if line.strip() and width(line) + 1 + width(word) > room:
             yield line
