@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 #: The first that there is. The headless shell is the same engine, quickest to start, and a page
 #: costs a fifth of the CPU time.
@@ -72,7 +72,10 @@ def find() -> str:
 @contextmanager
 def browser(program: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        try:
+            started = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        except Error as error:  # it lacks a library, or is no browser: its own words say which
+            raise NoChromium(f"{error.message}\n{program} does not start. {CURE}") from error
         try:
             yield started
         finally:

@@ -280,6 +280,16 @@ def test_without_chromium_it_says_how_to_get_one(html, monkeypatch, capsys):
     assert "CHROMIUM=no-such-browser: there is no such program. Set" in capsys.readouterr().err
 
 
+def test_a_browser_that_does_not_start_says_why_and_what_helps(html, monkeypatch, tmp_path, capsys):
+    program = tmp_path / "browser"
+    program.write_text("#!/bin/sh\necho libnss3.so is missing >&2\nexit 1\n", "utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("CHROMIUM", str(program))
+    assert main(["chapters/a04"]) == 1
+    said = capsys.readouterr().err
+    assert "libnss3.so is missing" in said and f"{program} does not start. Set CHROMIUM" in said
+
+
 def test_a_missing_picture_is_told(html, browser, tmp_path):
     page = tmp_path / "page.html"
     shutil.copy(html / "intro.html", page)
