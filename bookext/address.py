@@ -97,8 +97,15 @@ def use(app, config):
     config.bookext_launch = dict(theirs["launch_buttons"] or {})
 
 
+def tell_pages(app, pagename, templatename, context, doctree) -> None:
+    """The foot of each page links the project, which a reader needs to build the book."""
+    place = repository(app.config)
+    context["project_address"] = place.url if place else ""
+
+
 def setup(app):
     app.add_config_value("bookext_repository", None, "html", [Repository])
     app.add_config_value("bookext_launch", {}, "html", [dict])
     app.connect("config-inited", use, priority=100)
+    app.connect("html-page-context", tell_pages)
     return {"version": "0.1", "parallel_read_safe": True, "parallel_write_safe": True}

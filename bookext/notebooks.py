@@ -166,7 +166,7 @@ class PageNotebook:
         config = self.app.config
         title = self.app.env.titles[self.docname].astext()
         course = " ".join((config.html_title or config.project).split())
-        parts = [f"From **{course}**: {title}."]
+        parts = [f"From **{course}**: {title}." if title != course else f"**{course}**."]
         if config.html_baseurl:
             parts.append(f"[The page]({urljoin(config.html_baseurl, self.uri)}) shows the results.")
         if config.bookext_licence:

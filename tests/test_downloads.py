@@ -75,7 +75,7 @@ def book(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
-    conf = {"html_baseurl": SITE, "html_theme_options": REPOSITORY}
+    conf = {"html_baseurl": SITE, "html_theme_options": REPOSITORY, "html_title": "Plain"}
     return small(tmp_path_factory.mktemp("published"), **conf)
 
 
@@ -116,6 +116,12 @@ def test_links_of_the_line(published):
         "notebook": "../notebooks/one.ipynb",
         "MyST source": "../sources/one.md",
     }
+
+
+def test_a_notebook_says_which_course_and_page_it_is_of(published):
+    assert notebook(published).cells[0].source.startswith("> From **Plain**: One. [The page](")
+    named_as_the_course = notebook(published, "plain").cells[0].source
+    assert named_as_the_course.startswith("> **Plain**. [The page](")
 
 
 # --- what a notebook installs ---------------------------------------------------------------------

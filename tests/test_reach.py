@@ -10,6 +10,7 @@ import pytest
 from small_book import NOTEBOOK, build
 
 ADDRESS = "https://someone.example/a-course/"
+PROJECT = "https://gitlab.com/group/project"
 OWN = 'A "good" word, </script> & 注意力.'
 HEADER = NOTEBOOK.replace(
     "kernelspec:",
@@ -22,17 +23,18 @@ PAGES = {
     "parts/two": "# Two\n\n**The question.** What does one vector cost, if it has to hold all that"
     " came before? It costs something. " + "And the text goes on. " * 20,
 }
-PARTS = ("mathml", "theme", "search", "reach")
+PARTS = ("address", "mathml", "theme", "search", "reach")
 
 
-def small(folder, base: str):
+def small(folder, base: str, project: str = ""):
     shutil.rmtree(folder / "jupyter_execute", ignore_errors=True)  # Sphinx would read it
     built = build(
         folder,
         PAGES,
         parts=PARTS,
         theme="sphinx_book_theme",
-        extra=f'html_title = "Small book"\nroot_doc = "intro"\nhtml_baseurl = "{base}"\n',
+        extra=f'html_title = "Small book"\nroot_doc = "intro"\nhtml_baseurl = "{base}"\n'
+        f'html_theme_options = {{"repository_url": "{project}"}}\n',
     )
     assert built.status == 0, built.log
     return built
@@ -40,7 +42,7 @@ def small(folder, base: str):
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
-    return small(tmp_path_factory.mktemp("published"), ADDRESS)
+    return small(tmp_path_factory.mktemp("published"), ADDRESS, PROJECT + ".git")
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +169,18 @@ def test_without_an_address_no_page_claims_one(read, unpublished):
     assert not (unpublished.folder / "robots.txt").exists()
     links = Head(unpublished.page("404")).addresses
     assert "parts/two.html" in links and not [one for one in links if one.startswith("/")]
+
+
+def test_the_foot_of_each_page_links_the_project_where_it_is_known(read, unpublished):
+    for name in [*PAGES, "search", "genindex", "404"]:
+        assert f'<a href="{PROJECT}">The project</a>' in read[name], name
+        assert "The project<" not in unpublished.page(name), name
+
+
+def test_each_page_says_once_how_wide_it_is(read):
+    for name in [*PAGES, "search", "genindex", "404"]:
+        (said,) = Head(read[name]).meta["viewport"]
+        assert "width=device-width" in said, name
 
 
 def test_icons_are_there(published, read):
