@@ -184,8 +184,13 @@ def run(
 def on_a_pipe() -> int:
     """The command, ended without a word where nobody reads on: behind it were head, or a pager."""
     try:
-        return main()
+        try:
+            return main()
+        finally:
+            sys.stdout.flush()
     except BrokenPipeError:
+        # Python writes at its end what the buffer still holds.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
 
